@@ -1,0 +1,60 @@
+/**
+ * Messages between the extension and the timeline webview. Both sides check what they receive against this file:
+ * an unknown or misshapen message is dropped.
+ */
+
+import type { CostsBadge } from './costs.ts';
+import type { Timeline } from './timeline.ts';
+
+export const PROTOCOL_VERSION = 1;
+
+/** One row of the table and of the row labels; texts come ready-made so that every surface shows the same number. */
+export interface RankView {
+  readonly rank: number;
+  /** "layers 12-17, head". */
+  readonly holds: string;
+  readonly idleFraction: number;
+  readonly warmupFraction: number;
+  readonly cooldownFraction: number;
+  readonly stallFraction: number;
+  readonly peakActivations: number;
+}
+
+export interface TimelineView {
+  readonly planId: string;
+  readonly title: string;
+  /** The headline as the hint shows it: "21.1 % idle". */
+  readonly headline: string;
+  /** "schedule 17.9 % + imbalance 3.2 % + communication 0 %". */
+  readonly waterfall: string;
+  readonly badge: CostsBadge;
+  readonly badgeText: string;
+  readonly timeline: Timeline;
+  readonly ranks: readonly RankView[];
+  readonly pp: number;
+  readonly vpp: number;
+  /** Plans of the same file, for the choice in the header. */
+  readonly plans: readonly { readonly id: string; readonly name: string }[];
+}
+
+export type ToWebview =
+  | { readonly type: 'show'; readonly version: number; readonly view: TimelineView }
+  /** The text is broken for now: keep the last view and mark it. */
+  | { readonly type: 'stale'; readonly version: number; readonly reason: string }
+  /** There is nothing to draw, and why. */
+  | { readonly type: 'empty'; readonly version: number; readonly reason: string };
+
+/** What a gap in a row is: before the first action, after the last one, or between. */
+export type GapCause = 'warmup' | 'cooldown' | 'stall';
+
+export type FromWebview =
+  | { readonly type: 'ready' }
+  | { readonly type: 'choosePlan'; readonly planId: string }
+  | {
+      readonly type: 'revealAction';
+      readonly rank: number;
+      readonly stage: number;
+      readonly kind: string;
+      readonly microbatch: number;
+    }
+  | { readonly type: 'revealGap'; readonly rank: number; readonly cause: GapCause; readonly waitedForRank: number };

@@ -1,0 +1,50 @@
+/**
+ * The names of schedules, placements, actions, frameworks and communication modes: the field's own words,
+ * closed as unions so that a switch over them is checked.
+ */
+
+export const SCHEDULE_IDS = [
+  'none',
+  'gpipe',
+  '1f1b',
+  'interleaved-1f1b',
+  'grouped-interleaved',
+  '1f1b-v',
+  'looped-bfs',
+  'zb-h1',
+  'zb-h2',
+  'zb-1p',
+  'zb-2p',
+  'interleaved-zb',
+  'zbv',
+  'v-half',
+  'v-min',
+  'dualpipe',
+  'dualpipev',
+  'circular',
+] as const;
+
+export type ScheduleId = (typeof SCHEDULE_IDS)[number];
+
+/** Which rank holds which stage: `loop` (stage s on rank s mod pp), `v` (down and back up), `bidirectional`. */
+export type Placement = 'loop' | 'v' | 'bidirectional';
+
+/** F forward, I gradient of the input, W gradient of the weights, B both together. */
+export type ActionKind = 'F' | 'I' | 'W' | 'B';
+
+export const FRAMEWORK_IDS = [
+  'megatron-lm',
+  'torch',
+  'torchtitan',
+  'deepspeed',
+  'nanotron',
+  'dualpipe',
+  'zero-bubble',
+] as const;
+
+export type FrameworkId = (typeof FRAMEWORK_IDS)[number];
+
+/** How transfers behave: `async` never blocks the sender. Further modes are named when they are modelled. */
+export const COMMUNICATION_MODES = ['async'] as const;
+
+export type CommunicationMode = (typeof COMMUNICATION_MODES)[number];

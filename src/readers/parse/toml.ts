@@ -1,0 +1,3 @@
+/** The TOML parser as a chunk of its own. */
+
+export { ParseError, parseTOML } from 'toml-eslint-parser';

@@ -1,0 +1,5 @@
+/** The readers, one row each, in the order in which they may claim a file. */
+
+import type { Reader } from '../model/reading.ts';
+
+export const READERS: readonly Reader[] = [];
