@@ -4,6 +4,7 @@
  */
 
 import type { CostsBadge } from './costs.ts';
+import type { Waterfall } from './report.ts';
 import type { Timeline } from './timeline.ts';
 
 export const PROTOCOL_VERSION = 1;
@@ -27,6 +28,8 @@ export interface TimelineView {
   readonly headline: string;
   /** "schedule 17.9 % + imbalance 3.2 % + communication 0 %". */
   readonly waterfall: string;
+  /** The waterfall's numbers, for the bar beside the headline; without them only the words are shown. */
+  readonly parts?: Waterfall;
   readonly badge: CostsBadge;
   readonly badgeText: string;
   readonly timeline: Timeline;
@@ -58,3 +61,22 @@ export type FromWebview =
       readonly microbatch: number;
     }
   | { readonly type: 'revealGap'; readonly rank: number; readonly cause: GapCause; readonly waitedForRank: number };
+
+/**
+ * What the webview keeps through `setState`: enough to be drawn again after a reload, once the extension has sent
+ * the timeline anew. `document` is the extension's own, handed in with the page, so that a restored panel finds its file.
+ */
+export interface TimelineState {
+  readonly document: string | null;
+  readonly planId: string | null;
+  /** The span of time in view; null is the whole. */
+  readonly span: { readonly from: number; readonly to: number } | null;
+  readonly scroll: number;
+  readonly table: boolean;
+  readonly focus: {
+    readonly rank: number;
+    readonly kind: number;
+    readonly stage: number;
+    readonly microbatch: number;
+  } | null;
+}

@@ -3,7 +3,7 @@
  * the file says. Readers pass every value that has a native dotted key through here before they derive from it.
  */
 
-import type { Said } from '../model/plan.ts';
+import type { Plan, Said } from '../model/plan.ts';
 import { assumed, type Sourced } from '../model/source.ts';
 
 /** The said number for a native dotted key, else the value as read. */
@@ -16,4 +16,32 @@ export function saidNumber(said: Said, key: string, read: Sourced<number>): Sour
 export function saidText(said: Said, key: string, read: Sourced<string>): Sourced<string> {
   const entry = said[key];
   return entry === undefined ? read : assumed(String(entry.value), entry.by);
+}
+
+/**
+ * A plan with what was said of values that nothing else is derived from: price, run length, measured step, transfer
+ * time and model shape. Values that others derive from are the readers' own matter.
+ */
+export function saidPlan(plan: Plan, said: Said): Plan {
+  if (Object.keys(said).length === 0) return plan;
+  const { model, cluster, run } = plan;
+  return {
+    ...plan,
+    model: {
+      ...model,
+      hidden: saidNumber(said, 'model.hidden', model.hidden),
+      heads: saidNumber(said, 'model.heads', model.heads),
+      kvHeads: saidNumber(said, 'model.kvHeads', model.kvHeads),
+      ffn: saidNumber(said, 'model.ffn', model.ffn),
+      vocabulary: saidNumber(said, 'model.vocabulary', model.vocabulary),
+    },
+    cluster: {
+      gpu: saidText(said, 'cluster.gpu', cluster.gpu),
+      gpusPerNode: saidNumber(said, 'cluster.gpusPerNode', cluster.gpusPerNode),
+      usdPerGpuHour: saidNumber(said, 'cluster.usdPerGpuHour', cluster.usdPerGpuHour),
+    },
+    run: { steps: saidNumber(said, 'run.steps', run.steps), tokens: saidNumber(said, 'run.tokens', run.tokens) },
+    transferMs: saidNumber(said, 'transfer.ms', plan.transferMs),
+    measuredStepMs: saidNumber(said, 'measured.stepMs', plan.measuredStepMs),
+  };
 }
