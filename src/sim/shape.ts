@@ -18,9 +18,35 @@ export interface PipelineShape {
 /** Actions that a plan may have and still be simulated while the user types. */
 export const MAX_ACTIONS = 8_000_000;
 
+/** Stages that a plan may have: tables of this length are made before the first action. */
+export const MAX_STAGES = 65_536;
+
 /** The rank that holds a stage under `loop` and `v` placement; ranks count from 0. */
 export function rankOfStage(placement: Placement, pp: number, stage: number): number {
   const turn = Math.floor(stage / pp);
   const position = stage % pp;
   return placement === 'v' && turn % 2 === 1 ? pp - 1 - position : position;
+}
+
+/** Why these are not sizes of a pipeline at all, in one line; null when they are. Schedules add their own rules. */
+export function sizeProblem(shape: PipelineShape): string | null {
+  const sizes = [
+    ['the pipeline size', shape.pp, 1],
+    ['the number of virtual stages', shape.vpp, 1],
+    ['the number of microbatches', shape.microbatches, 0],
+    ['the group size', shape.groupSize, shape.microbatches === 0 ? 0 : 1],
+  ] as const;
+  for (const [what, value, least] of sizes) {
+    if (!Number.isSafeInteger(value) || value < least)
+      return `${what} is ${value}; it must be a whole number from ${least}`;
+  }
+  if (shape.pp * shape.vpp > MAX_STAGES) {
+    return `${figure(shape.pp)} ranks with ${figure(shape.vpp)} stages each are too many to simulate (at most ${figure(MAX_STAGES)} stages)`;
+  }
+  return null;
+}
+
+/** A whole number with thousands separated: 8,000,000. */
+export function figure(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }

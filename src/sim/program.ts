@@ -1,0 +1,249 @@
+/**
+ * Compiles an order into a program: all actions in one sequence in which everything an action waits for stands
+ * before it, so that a timing is one linear scan. The program does not depend on costs. Ranks are run in turn by a
+ * worklist: a rank runs until it waits for a neighbour's result, parks on it, and is woken by that result, so the
+ * work is linear in the actions whatever the number of ranks.
+ */
+
+import { deadlockReason } from './deadlock.ts';
+import { makeOps, type Ops } from './ops.ts';
+import { BACKWARD_WEIGHT, FORWARD, type Order } from './order.ts';
+
+export interface Program {
+  readonly order: Order;
+  readonly ops: Ops;
+  /** Two per node: the node it waits for (`order.ids.length` for none) and its operation. */
+  readonly code: Int32Array;
+  /** Per list entry: its node. The actions of an overlapped pair share one. */
+  readonly node: Int32Array;
+  /** How often each operation occurs. */
+  readonly occurrences: Int32Array;
+  /** Per rank: the largest number of live stage-microbatches. */
+  readonly peakActivations: Int32Array;
+}
+
+export type Compiled =
+  | { readonly ok: true; readonly program: Program }
+  | { readonly ok: false; readonly reason: string };
+
+/** By kind (F, I, W, B): what an action adds to the live stage-microbatches of its rank. */
+const LIVE = new Int32Array([1, 0, -1, -1]);
+
+/** A wait for nothing: what the first stage's forward has in place of an offset. */
+const NOTHING = 0x7fffffff;
+
+/** The state of a compilation. A result's key is 2 * cell for a forward and 2 * cell + 1 for a gradient. */
+interface Run {
+  readonly order: Order;
+  readonly ops: Ops;
+  readonly pairOps: ReadonlyMap<number, number>;
+  /** Per operation: from twice its cell to the key that it waits for. */
+  readonly waits: Int32Array;
+  /** Per key: its node + 1; 0 while it is not there. */
+  readonly done: Int32Array;
+  /** Per rank: the key it waits for; -1 while it runs. */
+  readonly parked: Int32Array;
+  readonly cursor: Int32Array;
+  readonly live: Int32Array;
+  readonly code: Int32Array;
+  readonly node: Int32Array;
+  readonly occurrences: Int32Array;
+  readonly peakActivations: Int32Array;
+  /** Ranks that can run, as a stack. */
+  readonly ready: Int32Array;
+  top: number;
+  nodes: number;
+}
+
+/** Refuses an order that deadlocks, with the wait that never ends. */
+export function compile(order: Order): Compiled {
+  const run = begin(order);
+  while (run.top > 0) {
+    const rank = run.ready[--run.top]!;
+    if (run.pairOps.size === 0) runRank(run, rank);
+    else runRankWithPairs(run, rank);
+  }
+  const { ops, code, node, occurrences, peakActivations } = run;
+  if (run.nodes < order.ids.length) return { ok: false, reason: deadlockReason(order, ops, run.cursor) };
+  return { ok: true, program: { order, ops, code, node, occurrences, peakActivations } };
+}
+
+function begin(order: Order): Run {
+  const { pp, stages, ids, microbatchBits } = order;
+  const pairs = pairsOf(order);
+  const ops = makeOps(order.placement, pp, stages, pairs);
+  const plain = ops.directions * stages * 4;
+  const ready = new Int32Array(pp);
+  for (let i = 0; i < pp; i++) ready[i] = pp - 1 - i;
+  return {
+    order,
+    ops,
+    pairOps: new Map(pairs.map(([first, second], i) => [first * plain + second, 2 * plain + i])),
+    waits: waitOffsets(order, ops),
+    done: new Int32Array(stages * 2 ** (microbatchBits + 1)),
+    parked: new Int32Array(pp).fill(-1),
+    cursor: order.rankStart.slice(0, pp),
+    live: new Int32Array(pp),
+    code: new Int32Array(2 * ids.length),
+    node: new Int32Array(ids.length),
+    occurrences: new Int32Array(ops.count),
+    peakActivations: new Int32Array(pp),
+    ready,
+    top: pp,
+    nodes: 0,
+  };
+}
+
+/** Runs a rank of plain actions until it has to wait or its list ends. */
+function runRank(run: Run, rank: number): void {
+  const { waits, done, parked, code, node, occurrences } = run;
+  const { ids, microbatchBits, rankStart } = run.order;
+  const { wakes } = run.ops;
+  const stop = rankStart[rank + 1]!;
+  let next = run.nodes;
+  let live = run.live[rank]!;
+  let peak = run.peakActivations[rank]!;
+  let i = run.cursor[rank]!;
+  for (; i < stop; i++) {
+    const id = ids[i]!;
+    const cell = id >> 2;
+    const kind = id & 3;
+    const op = ((cell >> microbatchBits) << 2) | kind;
+    const offset = waits[op]!;
+    let from = ids.length;
+    if (offset !== NOTHING) {
+      from = done[2 * cell + offset]! - 1;
+      if (from < 0) {
+        parked[rank] = 2 * cell + offset;
+        break;
+      }
+    }
+    code[2 * next] = from;
+    code[2 * next + 1] = op;
+    node[i] = next++;
+    occurrences[op]!++;
+    live += LIVE[kind]!;
+    if (live > peak) peak = live;
+    if (kind === BACKWARD_WEIGHT) continue;
+    const result = 2 * cell + (kind === FORWARD ? 0 : 1);
+    done[result] = next;
+    const waiting = wakes[op]!;
+    if (waiting >= 0 && parked[waiting] === result) {
+      parked[waiting] = -1;
+      run.ready[run.top++] = waiting;
+    }
+  }
+  run.nodes = next;
+  run.live[rank] = live;
+  run.peakActivations[rank] = peak;
+  run.cursor[rank] = i;
+}
+
+/**
+ * The same for lists with overlapped pairs and for stages that live on two ranks. A pair is two nodes: a gate that
+ * waits for the first action's input and takes no time, then the pair itself, whose end both results carry.
+ */
+function runRankWithPairs(run: Run, rank: number): void {
+  const { ids, rankStart } = run.order;
+  const plain = run.ops.directions * run.ops.stages * 4;
+  const stop = rankStart[rank + 1]!;
+  let i = run.cursor[rank]!;
+  while (i < stop) {
+    const id = ids[i]!;
+    const op = operationOn(run, rank, id);
+    const from = resultFor(run, rank, id, op);
+    if (from < 0) break;
+    const second = i + 1 < stop ? ids[i + 1]! : 0;
+    if (second >= 0) {
+      node(run, i, from, op);
+      account(run, rank, id, op);
+      i++;
+      continue;
+    }
+    const op2 = operationOn(run, rank, ~second);
+    const from2 = resultFor(run, rank, ~second, op2);
+    if (from2 < 0) break;
+    node(run, i, from, plain + op);
+    node(run, i + 1, from2, run.pairOps.get(op * plain + op2)!);
+    run.node[i] = run.node[i + 1]!;
+    account(run, rank, id, op);
+    account(run, rank, ~second, op2);
+    i += 2;
+  }
+  run.cursor[rank] = i;
+}
+
+function node(run: Run, entry: number, from: number, op: number): void {
+  run.code[2 * run.nodes] = from;
+  run.code[2 * run.nodes + 1] = op;
+  run.node[entry] = run.nodes++;
+  run.occurrences[op]!++;
+}
+
+/** Counts what the last node's action holds or frees, publishes its result and wakes who waits for it. */
+function account(run: Run, rank: number, id: number, op: number): void {
+  run.live[rank]! += LIVE[id & 3]!;
+  if (run.live[rank]! > run.peakActivations[rank]!) run.peakActivations[rank] = run.live[rank]!;
+  if ((id & 3) === BACKWARD_WEIGHT) return;
+  const result = 2 * (id >> 2) + ((id & 3) === FORWARD ? 0 : 1);
+  run.done[result] = run.nodes;
+  const waiting = run.ops.wakes[op]!;
+  if (waiting >= 0 && run.parked[waiting] === result) {
+    run.parked[waiting] = -1;
+    run.ready[run.top++] = waiting;
+  }
+}
+
+/** The node an action waits for; -1, and the rank parked, while that is not there. */
+function resultFor(run: Run, rank: number, id: number, op: number): number {
+  const offset = run.waits[op]!;
+  if (offset === NOTHING) return run.order.ids.length;
+  const key = 2 * (id >> 2) + offset;
+  const from = run.done[key]! - 1;
+  if (from < 0) run.parked[rank] = key;
+  return from;
+}
+
+function operationOn(run: Run, rank: number, id: number): number {
+  const op = operationOf(run.order, id);
+  return run.ops.rank[op] === rank ? op : op + run.ops.stages * 4;
+}
+
+/** The operation of an action in direction 0. */
+export function operationOf(order: Order, id: number): number {
+  return ((id >> (2 + order.microbatchBits)) << 2) | (id & 3);
+}
+
+/**
+ * A forward waits for the stage before, a gradient for the stage after (on the last stage: for its own forward), a
+ * weight gradient for its own input gradient.
+ */
+function waitOffsets(order: Order, ops: Ops): Int32Array {
+  const stage = 2 << order.microbatchBits;
+  const waits = new Int32Array(ops.directions * ops.stages * 4);
+  for (let op = 0; op < waits.length; op++) {
+    const at = (op >> 2) % ops.stages;
+    if ((op & 3) === FORWARD) waits[op] = at === 0 ? NOTHING : -stage;
+    else if ((op & 3) === BACKWARD_WEIGHT) waits[op] = 1;
+    else waits[op] = at === ops.stages - 1 ? 0 : stage + 1;
+  }
+  return waits;
+}
+
+/** The distinct overlapped pairs, as operations. */
+function pairsOf(order: Order): readonly (readonly [number, number])[] {
+  const { ids, rankStart } = order;
+  const found = new Map<string, readonly [number, number]>();
+  const stageOf = (id: number) => id >> (2 + order.microbatchBits);
+  for (let rank = 0; rank < order.pp; rank++) {
+    for (let i = rankStart[rank]!; i < rankStart[rank + 1]!; i++) {
+      if (ids[i]! >= 0) continue;
+      const pair = [ids[i - 1]!, ~ids[i]!].map((id) => {
+        const reversed = order.placement === 'bidirectional' && stageOf(id) !== rank;
+        return operationOf(order, id) + (reversed ? order.stages * 4 : 0);
+      });
+      found.set(pair.join(), [pair[0]!, pair[1]!]);
+    }
+  }
+  return [...found.values()];
+}

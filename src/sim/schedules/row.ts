@@ -1,0 +1,27 @@
+/** What a schedule brings: its names, its placement, what it refuses whatever the framework, and its order. */
+
+import type { Placement, ScheduleId } from '../../model/schedule.ts';
+import type { Order } from '../order.ts';
+import type { PipelineShape } from '../shape.ts';
+
+export interface ScheduleRow {
+  readonly id: ScheduleId;
+  readonly title: string;
+  /** The paper, or the repository and file, that the order mirrors. */
+  readonly source: string;
+  readonly placement: Placement;
+  /** Stages per rank that it takes. */
+  readonly virtualStages: 'one' | 'two' | 'any';
+  /** Whether gradients of inputs and weights are separate actions. */
+  readonly splitsBackward: boolean;
+  /** Every spelling that configs use, in lower case; see `scheduleByAlias`. */
+  readonly aliases: readonly string[];
+  /** Why the order does not exist for these (sound) sizes, in one line; null when it does. */
+  readonly refuse: (shape: PipelineShape) => string | null;
+  /** The group size where nobody says one. */
+  readonly defaultGroupSize: (shape: Pick<PipelineShape, 'pp' | 'vpp' | 'microbatches'>) => number;
+  /** Upper bound of the actions, from sizes alone. */
+  readonly actions: (shape: PipelineShape) => number;
+  /** The per-rank order; called only for sizes that are not refused. */
+  readonly order: (shape: PipelineShape) => Order;
+}

@@ -1,0 +1,51 @@
+/** The schedules, one row each. */
+
+import type { ScheduleId } from '../../model/schedule.ts';
+import { figure, MAX_ACTIONS, type PipelineShape, sizeProblem } from '../shape.ts';
+import { GPIPE } from './gpipe.ts';
+import { INTERLEAVED } from './interleaved.ts';
+import { NONE } from './none.ts';
+import { ONE_FORWARD_ONE_BACKWARD } from './one-forward-one-backward.ts';
+import type { ScheduleRow } from './row.ts';
+
+export const SCHEDULES: readonly ScheduleRow[] = [NONE, GPIPE, ONE_FORWARD_ONE_BACKWARD, INTERLEAVED];
+
+const BY_ID: ReadonlyMap<string, ScheduleRow> = new Map(SCHEDULES.map((row) => [row.id, row]));
+const BY_ALIAS: ReadonlyMap<string, ScheduleId> = new Map(
+  SCHEDULES.flatMap((row) => row.aliases.map((alias) => [plain(alias), row.id] as const)),
+);
+
+/** null for a schedule that the simulator does not have. */
+export function scheduleRow(id: ScheduleId): ScheduleRow | null {
+  return BY_ID.get(id) ?? null;
+}
+
+/** The schedule that a config means by a spelling; letter case, `-`, `_` and spaces do not matter. */
+export function scheduleByAlias(spelling: string): ScheduleId | null {
+  return BY_ALIAS.get(plain(spelling)) ?? null;
+}
+
+/** Global stages: one per rank and virtual stage, but a bidirectional pipeline holds each stage twice. */
+export function stageCount(shape: Pick<PipelineShape, 'schedule' | 'pp' | 'vpp'>): number {
+  return scheduleRow(shape.schedule)?.placement === 'bidirectional' ? shape.pp : shape.pp * shape.vpp;
+}
+
+/**
+ * Why no order exists for a shape whatever the framework, in one line; null when one does. Sizes are checked first,
+ * so that any numbers may be asked about.
+ */
+export function legality(shape: PipelineShape, maxActions = MAX_ACTIONS): string | null {
+  const row = scheduleRow(shape.schedule);
+  if (row === null) return `the schedule ${shape.schedule} cannot be simulated`;
+  const problem = sizeProblem(shape);
+  if (problem !== null) return problem;
+  const actions = row.actions(shape);
+  if (actions > maxActions) {
+    return `${figure(actions)} actions are too many to simulate (at most ${figure(maxActions)})`;
+  }
+  return row.refuse(shape);
+}
+
+function plain(spelling: string): string {
+  return spelling.toLowerCase().replace(/[-_\s]/g, '');
+}
