@@ -1,5 +1,6 @@
 /** The readers, one row each, in the order in which they may claim a file. */
 
 import type { Reader } from '../model/reading.ts';
+import { nativeReader } from './native.ts';
 
-export const READERS: readonly Reader[] = [];
+export const READERS: readonly Reader[] = [nativeReader];

@@ -1,3 +1,3 @@
 /** The JSON parser as a chunk of its own: tolerant, with offsets. */
 
-export { parseTree } from 'jsonc-parser';
+export { getLocation, parseTree } from 'jsonc-parser';
