@@ -68,6 +68,7 @@ export async function ensureHost(which) {
   if (!ready()) {
     await ensureCompiler();
     mkdirSync(path.dirname(host.folder), { recursive: true });
+    removeAbandoned(path.dirname(host.folder));
     const making = mkdtempSync(path.join(path.dirname(host.folder), `.making-${row.version}-`));
     try {
       await make(row, making);
@@ -85,6 +86,15 @@ export async function ensureHost(which) {
   }
   writeExecutable(host);
   return host;
+}
+
+/** Removes what set-ups that were killed half an hour ago or earlier have left. */
+function removeAbandoned(folder) {
+  for (const name of readdirSync(folder).filter((each) => each.startsWith('.making-'))) {
+    const each = path.join(folder, name);
+    const age = Date.now() - (statSync(each, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+    if (age > 30 * 60_000) rmSync(each, { recursive: true, force: true });
+  }
 }
 
 /** Sets up all hosts at the same time. */

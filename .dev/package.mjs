@@ -17,13 +17,15 @@ const leftOut = new Set(['node_modules', 'dist', 'out', 'src', 'test', 'webview'
 
 /** Packages the extension; resolves to the file's path, its size and the extension's id. */
 export async function packageExtension() {
-  const { name, publisher, version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const { name, publisher, version, repository } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const staging = path.join(out, `package-${process.pid}`);
   const file = path.join(root, `${name}-${version}.vsix`);
   try {
     stage(staging);
     await build({ production: true, folder: path.join(staging, 'dist') });
     const args = ['--yes', packager, 'package', '--no-dependencies', '--allow-missing-repository', '--out', file];
+    // Without a public repository there is no address that a relative link could lead to.
+    if (!repository) args.push('--no-rewrite-relative-links');
     const licence = readdirSync(staging).some((each) => /^licen[cs]e/i.test(each));
     if (!licence) args.push('--skip-license');
     console.log((await must('npx', args, { cwd: staging, env: npmEnvironment() })).trim());

@@ -99,20 +99,28 @@ export async function launchBrowser(options = {}) {
 /**
  * Opens the workbench of a started host in a page, with the repository's extension under
  * development unless `extensionDevelopmentPath` says otherwise, and waits until the window
- * is restored.
+ * is restored and its extensions are known.
  */
 export async function openWindow(page, { host, folder = host.folder, timeoutMs = 60_000, ...rest }) {
   await page.goto(windowUrl(host.origin, { folder, extensionDevelopmentPath: root, ...rest }));
   const started = Date.now();
-  await page.locator('.monaco-workbench .part.statusbar').waitFor({ timeout: timeoutMs });
-  await page
-    .waitForFunction(() => globalThis.driver?.whenWorkbenchRestored !== undefined, undefined, {
-      timeout: Math.max(1000, timeoutMs - (Date.now() - started)),
-    })
-    .catch((error) => {
-      throw new ToolError(`The editor's window did not get ready: ${error.message}`);
-    });
-  await page.evaluate(() => globalThis.driver.whenWorkbenchRestored());
+  const left = () => ({ timeout: Math.max(1000, timeoutMs - (Date.now() - started)) });
+  await page.locator('.monaco-workbench .part.statusbar').waitFor(left());
+  const extensionsKnown = () => performance.getEntriesByName('code/didLoadExtensions').length > 0;
+  await page.waitForFunction(extensionsKnown, undefined, left()).catch((error) => {
+    throw new ToolError(`The editor's window did not get ready: ${error.message}`);
+  });
+  await page.evaluate(() => globalThis.driver?.whenWorkbenchRestored());
+}
+
+/** Runs a command from the palette by its full title, such as `View: Toggle Output`. */
+export async function runCommand(page, title) {
+  await page.keyboard.press('F1');
+  const input = page.locator('.quick-input-widget input.input');
+  await input.waitFor();
+  await input.fill(`>${title}`);
+  const exact = new RegExp(`^${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(,|$)`);
+  await page.locator('.quick-input-widget').getByRole('option', { name: exact }).first().click();
 }
 
 function serverArguments(host, userDataDir, extensionsDir) {

@@ -47,6 +47,8 @@ function linkedExtension(folder) {
 }
 
 async function serve({ port, once, open }) {
+  // Ctrl+C is the usual end here, not a failure.
+  process.once('SIGINT', () => process.exit(0));
   const home = path.join(cacheRoot(), 'start');
   const extensionsDir = path.join(home, `extensions-${process.pid}`);
   linkedExtension(extensionsDir);

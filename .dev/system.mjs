@@ -20,6 +20,7 @@ export class MissingToolError extends ToolError {
 /** The path of a Chromium, or undefined. BUBBLELENS_CHROMIUM goes first. */
 export function findChromium() {
   const asked = process.env.BUBBLELENS_CHROMIUM;
+  if (asked && !existsSync(asked)) throw new MissingToolError(`BUBBLELENS_CHROMIUM names no file: ${asked}`);
   if (asked) return asked;
   for (const name of chromiumNames) {
     const found = which(name);

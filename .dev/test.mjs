@@ -59,11 +59,14 @@ function testFiles(folder, words, except = []) {
 }
 
 async function unit(words) {
-  return nodeTests('test', testFiles('', words, ['host', 'browser', 'fixtures']), ['--test-concurrency=2']);
+  return nodeTests('test', testFiles('', words, ['host', 'browser', 'fixtures']), [
+    '--test-concurrency=2',
+    '--test-timeout=300000',
+  ]);
 }
 
 async function inBrowser(words) {
-  return nodeTests('test-browser', testFiles('browser', words), ['--test-concurrency=1']);
+  return nodeTests('test-browser', testFiles('browser', words), ['--test-concurrency=1', '--test-timeout=600000']);
 }
 
 /** Bundles test files and runs them with node's runner, counted from its own summary. */
