@@ -1,0 +1,25 @@
+/**
+ * The editor languages whose documents are looked at. The manifest's activation events are held against this list by
+ * a test. A document of one of them is still nobody's until a reader claims it by its path and a cheap look.
+ */
+
+export const LANGUAGES = ['shellscript', 'yaml', 'toml', 'json', 'jsonc'] as const;
+
+export type Language = (typeof LANGUAGES)[number];
+
+const EXTENSIONS: Readonly<Record<Language, string>> = {
+  shellscript: '.sh',
+  yaml: '.yaml',
+  toml: '.toml',
+  json: '.json',
+  jsonc: '.json',
+};
+
+export function isLanguage(id: string): id is Language {
+  return (LANGUAGES as readonly string[]).includes(id);
+}
+
+/** The name of a document that has no file yet (`Untitled-1`), with the extension that its language would have. */
+export function nameWithExtension(name: string, language: string): string {
+  return name.includes('.') || !isLanguage(language) ? name : `${name}${EXTENSIONS[language]}`;
+}

@@ -1,0 +1,179 @@
+/**
+ * The surfaces that the editor asks for: inlay hint at the end of the plan's line, lens above it, hover over every
+ * token that the numbers were computed from, light bulb. All read the one analysis of the document's version.
+ */
+
+import * as vscode from 'vscode';
+import { withFixes } from '../analysis.ts';
+import type { CommandId } from '../model/commands.ts';
+import type { Finding } from '../model/finding.ts';
+import type { AnalysisStore, DocumentAnalysis } from './analysis-store.ts';
+import { findingsOf } from './diagnostics.ts';
+import { LANGUAGES } from './languages.ts';
+import type { ShownPlan } from './last-good.ts';
+import { attemptAsync, type Log } from './log.ts';
+import { uriOf } from './places.ts';
+import { tokenAt, tokensOf } from './plan-tokens.ts';
+import { surfaceEnabled } from './settings.ts';
+import { lensesOf, marked, staleReason } from './surfaces.ts';
+
+export interface Providers extends vscode.Disposable {
+  /** Asks the editor to come again: something around the text has changed. */
+  readonly ask: () => void;
+}
+
+const SELECTOR: vscode.DocumentSelector = LANGUAGES.map((language) => ({ language }));
+const HOVER_COMMANDS = ['bubblelens.showTimeline', 'bubblelens.explainConfig'] as const satisfies readonly CommandId[];
+
+export function registerProviders(store: AnalysisStore, log: Log): Providers {
+  const hintsChanged = new vscode.EventEmitter<void>();
+  const lensesChanged = new vscode.EventEmitter<void>();
+  /** The analysis a provider answers from; null where the surface is off or the document nobody's. */
+  const look = async (
+    document: vscode.TextDocument,
+    surface: 'inlayHints' | 'codeLens' | 'hover' | 'diagnostics',
+  ): Promise<DocumentAnalysis | null> =>
+    surfaceEnabled(surface, document.uri) ? (store.current(document) ?? (await store.settled(document))) : null;
+
+  const disposables = [
+    hintsChanged,
+    lensesChanged,
+    vscode.languages.registerInlayHintsProvider(SELECTOR, {
+      onDidChangeInlayHints: hintsChanged.event,
+      provideInlayHints: (document, range) =>
+        attemptAsync(log, 'inlay hint', [], async () =>
+          inlayHints(document, range, await look(document, 'inlayHints')),
+        ),
+    }),
+    vscode.languages.registerCodeLensProvider(SELECTOR, {
+      onDidChangeCodeLenses: lensesChanged.event,
+      provideCodeLenses: (document) =>
+        attemptAsync(log, 'lens', [], async () => codeLenses(await look(document, 'codeLens'))),
+    }),
+    vscode.languages.registerHoverProvider(SELECTOR, {
+      provideHover: (document, position) =>
+        attemptAsync(log, 'hover', null, async () => hover(document, position, await look(document, 'hover'))),
+    }),
+    vscode.languages.registerCodeActionsProvider(
+      SELECTOR,
+      {
+        provideCodeActions: (document, range, context) =>
+          attemptAsync(log, 'light bulb', [], async () =>
+            codeActions(range, context, await look(document, 'diagnostics')),
+          ),
+      },
+      { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
+    ),
+  ];
+  return {
+    ask: () => {
+      hintsChanged.fire();
+      lensesChanged.fire();
+    },
+    dispose: () => {
+      for (const disposable of disposables) disposable.dispose();
+    },
+  };
+}
+
+/** The line that a plan's numbers stand on; the first one where its sizes come from another file. */
+function lineOf({ place, locate }: DocumentAnalysis, { anchor }: ShownPlan): number {
+  return anchor.file === place.file ? locate(anchor).start.line : 0;
+}
+
+function inlayHints(
+  document: vscode.TextDocument,
+  range: vscode.Range,
+  result: DocumentAnalysis | null,
+): vscode.InlayHint[] {
+  if (result === null || result.version !== document.version) return [];
+  return result.shown.plans.flatMap((plan) => {
+    const end = document.lineAt(lineOf(result, plan)).range.end;
+    if (!range.contains(end)) return [];
+    const { hint, hintTooltip } = plan.analysis.texts;
+    const label = new vscode.InlayHintLabelPart(marked(hint, result.shown));
+    const { stale } = result.shown;
+    label.tooltip = stale === null ? hintTooltip : `${hintTooltip}\n\n${staleReason(stale)}`;
+    label.command = clicked('bubblelens.showTimeline', 'Show Timeline', result, plan);
+    const shown = new vscode.InlayHint(end, [label]);
+    shown.paddingLeft = true;
+    return [shown];
+  });
+}
+
+function codeLenses(result: DocumentAnalysis | null): vscode.CodeLens[] {
+  if (result === null) return [];
+  return result.shown.plans.flatMap((plan) => {
+    const line = lineOf(result, plan);
+    return lensesOf(plan, result.shown).map(
+      ({ command, title }) =>
+        new vscode.CodeLens(new vscode.Range(line, 0, line, 0), clicked(command, title, result, plan)),
+    );
+  });
+}
+
+function hover(
+  document: vscode.TextDocument,
+  position: vscode.Position,
+  result: DocumentAnalysis | null,
+): vscode.Hover | null {
+  if (result === null || result.version !== document.version) return null;
+  const { place, shown } = result;
+  const offset = document.offsetAt(position);
+  for (const plan of shown.plans) {
+    const tokens = shown.stale === null ? tokensOf(plan.analysis.plan) : [];
+    const token = tokenAt(tokens, place.file, offset);
+    if (token === null && position.line !== lineOf(result, plan)) continue;
+    const range = token === null ? document.lineAt(position.line).range : result.locate(token.range);
+    return new vscode.Hover(hoverText(result, plan), range);
+  }
+  return null;
+}
+
+function hoverText(result: DocumentAnalysis, plan: ShownPlan): vscode.MarkdownString {
+  const argument = encodeURIComponent(JSON.stringify([result.place.uri.toString(), plan.analysis.plan.id]));
+  const links = [
+    `[Show timeline](command:bubblelens.showTimeline?${argument})`,
+    `[Explain](command:bubblelens.explainConfig?${argument})`,
+  ];
+  const { stale } = result.shown;
+  const last = stale === null ? [] : ['Last good numbers: the text cannot be read at the moment'];
+  const text = new vscode.MarkdownString([plan.analysis.texts.hover, [...last, ...links].join(' · ')].join('\n\n'));
+  text.isTrusted = { enabledCommands: HOVER_COMMANDS };
+  return text;
+}
+
+function clicked(command: CommandId, title: string, result: DocumentAnalysis, plan: ShownPlan): vscode.Command {
+  return { command, title, arguments: [result.place.uri.toString(), plan.analysis.plan.id] };
+}
+
+function codeActions(
+  range: vscode.Range,
+  context: vscode.CodeActionContext,
+  result: DocumentAnalysis | null,
+): vscode.CodeAction[] {
+  if (result === null) return [];
+  const { place, locate, input } = result;
+  const near = (finding: Finding): boolean =>
+    finding.range.file === place.file && locate(finding.range).intersection(range) !== undefined;
+  if (!findingsOf(result).some(near)) return [];
+  const fixed = { ...result, analysis: withFixes(input, result.analysis) };
+  return findingsOf(fixed)
+    .filter(near)
+    .flatMap((finding) => {
+      const diagnostics = context.diagnostics.filter((each) => each.range.isEqual(locate(finding.range)));
+      return finding.fixes.flatMap((fix, index) => {
+        const action = new vscode.CodeAction(fix.title, vscode.CodeActionKind.QuickFix);
+        const edit = new vscode.WorkspaceEdit();
+        for (const { file, offset, length, text } of fix.edits) {
+          const uri = uriOf(place, file);
+          if (uri === null) return [];
+          edit.replace(uri, locate({ file, offset, length }), text);
+        }
+        action.edit = edit;
+        action.diagnostics = diagnostics;
+        action.isPreferred = index === 0;
+        return [action];
+      });
+    });
+}

@@ -1,0 +1,158 @@
+/**
+ * The timeline beside the editor: one panel for each config. It is drawn anew whenever its config is analysed, keeps
+ * the last good picture while the text is broken, leads back to the config on a click, and is there again after the
+ * window was reloaded.
+ */
+
+import * as vscode from 'vscode';
+import { timelineView } from '../analysis.ts';
+import type { PlanAnalysis } from '../model/analysis.ts';
+import type { FromWebview, ToWebview } from '../model/protocol.ts';
+import type { AnalysisStore, DocumentAnalysis } from './analysis-store.ts';
+import { attempt, attemptAsync, type Log } from './log.ts';
+import { baseName } from './paths.ts';
+import { uriOf } from './places.ts';
+import { timelineHtml } from './timeline-html.ts';
+import { documentOfState, planOfState, readFromWebview, responsibleFor } from './timeline-messages.ts';
+
+export const TIMELINE_VIEW = 'bubblelens.timeline';
+
+export interface TimelinePanels extends vscode.Disposable {
+  readonly open: (config: vscode.Uri, planId: string | null) => void;
+  readonly onDidPost: vscode.Event<{ readonly config: vscode.Uri; readonly message: ToWebview }>;
+}
+
+interface Open {
+  readonly config: vscode.Uri;
+  readonly panel: vscode.WebviewPanel;
+  planId: string | null;
+  /** The page has said that it listens. */
+  ready: boolean;
+  /** The plans of the last sound text: what a click refers to. */
+  plans: readonly PlanAnalysis[];
+  /** `undefined` until the config was looked at; null when it is closed or nobody's. */
+  result: DocumentAnalysis | null | undefined;
+}
+
+export function createTimelinePanels(extensionUri: vscode.Uri, store: AnalysisStore, log: Log): TimelinePanels {
+  const panels = new Map<string, Open>();
+  const posted = new vscode.EventEmitter<{ config: vscode.Uri; message: ToWebview }>();
+  let version = 0;
+
+  const post = (open: Open): void => {
+    if (!open.ready) return;
+    const message = messageFor(open, ++version);
+    if (message === null) return;
+    open.panel.webview.postMessage(message);
+    posted.fire({ config: open.config, message });
+  };
+  const take = (open: Open, result: DocumentAnalysis | null): void => {
+    open.result = result;
+    if (result !== null && result.shown.stale === null) open.plans = result.analysis.plans;
+    post(open);
+  };
+  const receive = (open: Open, data: unknown): void => {
+    const message = readFromWebview(data);
+    if (message === null) return;
+    if (message.type === 'ready') open.ready = true;
+    if (message.type === 'choosePlan') open.planId = message.planId;
+    if (message.type === 'ready' || message.type === 'choosePlan') post(open);
+    else attemptAsync(log, 'timeline', undefined, () => reveal(open, message));
+  };
+  const adopt = (config: vscode.Uri, panel: vscode.WebviewPanel, planId: string | null): void => {
+    const key = config.toString();
+    const open: Open = { config, panel, planId, ready: false, plans: [], result: undefined };
+    panels.set(key, open);
+    panel.onDidDispose(() => {
+      if (panels.get(key) === open) panels.delete(key);
+    });
+    panel.webview.onDidReceiveMessage((data) => attempt(log, 'timeline', undefined, () => receive(open, data)));
+    panel.webview.options = { enableScripts: true, localResourceRoots: webviewRoots(extensionUri) };
+    panel.webview.html = timelineHtml(panel.webview, extensionUri, key);
+    attemptAsync(log, 'timeline', null, () => lookAt(config, store)).then((result) => take(open, result));
+  };
+  const disposables = [
+    posted,
+    store.onDidAnalyse((result) => {
+      const open = panels.get(result.place.uri.toString());
+      if (open !== undefined) attempt(log, 'timeline', undefined, () => take(open, result));
+    }),
+    store.onDidForget((uri) => {
+      const open = panels.get(uri.toString());
+      if (open !== undefined) attempt(log, 'timeline', undefined, () => take(open, null));
+    }),
+    vscode.window.registerWebviewPanelSerializer(TIMELINE_VIEW, {
+      deserializeWebviewPanel: async (panel, state) => {
+        const document = documentOfState(state);
+        if (document === null) panel.dispose();
+        else adopt(vscode.Uri.parse(document), panel, planOfState(state));
+      },
+    }),
+  ];
+  return {
+    open: (config, planId) => {
+      const known = panels.get(config.toString());
+      if (known !== undefined) {
+        known.planId = planId ?? known.planId;
+        known.panel.reveal(undefined, true);
+        post(known);
+        return;
+      }
+      const where = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+      adopt(config, vscode.window.createWebviewPanel(TIMELINE_VIEW, titleOf(config), where, {}), planId);
+    },
+    onDidPost: posted.event,
+    dispose: () => {
+      for (const disposable of disposables) disposable.dispose();
+      for (const { panel } of panels.values()) panel.dispose();
+    },
+  };
+}
+
+function titleOf(config: vscode.Uri): string {
+  return `Timeline: ${baseName(config.path)}`;
+}
+
+function webviewRoots(extensionUri: vscode.Uri): vscode.Uri[] {
+  return [vscode.Uri.joinPath(extensionUri, 'dist', 'webview'), vscode.Uri.joinPath(extensionUri, 'media')];
+}
+
+/** The analysis of a config whose document may have to be opened first: a restored panel knows its address only. */
+async function lookAt(config: vscode.Uri, store: AnalysisStore): Promise<DocumentAnalysis | null> {
+  const document = await vscode.workspace.openTextDocument(config);
+  return store.current(document) ?? store.settled(document);
+}
+
+/** What the page is told of the last analysis; null before there was one. */
+function messageFor({ config, result, planId, plans }: Open, version: number): ToWebview | null {
+  if (result === undefined) return null;
+  if (result === null) {
+    const open = vscode.workspace.textDocuments.some((each) => each.uri.toString() === config.toString());
+    if (!open && plans.length > 0) return { type: 'stale', version, reason: 'the config is closed' };
+    return { type: 'empty', version, reason: 'No pipeline config in this file.' };
+  }
+  const { stale } = result.shown;
+  if (stale !== null && plans.length > 0) return { type: 'stale', version, reason: stale };
+  const view = timelineView(
+    { ...result.analysis, plans: result.shown.plans.map((plan) => plan.analysis) },
+    planId ?? '',
+  );
+  if (view !== null) return { type: 'show', version, view };
+  const chosen = result.analysis.plans.find((each) => each.plan.id === planId) ?? result.analysis.plans[0];
+  const problem = result.analysis.problems[0]?.message;
+  return { type: 'empty', version, reason: chosen?.noReport ?? problem ?? 'No pipeline plan in this file.' };
+}
+
+/** Puts the cursor on the token that is responsible, in the editor that shows the file or in the first column. */
+async function reveal({ config, result, plans, planId }: Open, message: FromWebview): Promise<void> {
+  const plan = plans.find((each) => each.plan.id === planId) ?? plans[0];
+  const range = plan === undefined ? null : responsibleFor(plan, message);
+  if (!result || range === null) return;
+  const uri = uriOf(result.place, range.file) ?? config;
+  const shown = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.toString() === uri.toString());
+  const document = shown?.document ?? (await vscode.workspace.openTextDocument(uri));
+  await vscode.window.showTextDocument(document, {
+    viewColumn: shown?.viewColumn ?? vscode.ViewColumn.One,
+    selection: result.locate(range),
+  });
+}

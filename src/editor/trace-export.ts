@@ -1,0 +1,32 @@
+/** "Export Timeline as Chrome Trace": the simulated timeline as a file that Perfetto and other viewers open. */
+
+import * as vscode from 'vscode';
+import { timelineOf } from '../analysis.ts';
+import { chromeTrace } from '../sim/trace.ts';
+import type { DocumentAnalysis } from './analysis-store.ts';
+import { baseName } from './paths.ts';
+
+/** `target` is given by a test or a keybinding; otherwise the user chooses where to save. */
+export async function exportTrace(result: DocumentAnalysis, planId: string | null, target: unknown): Promise<void> {
+  const plans = result.shown.plans.map((shown) => shown.analysis);
+  const plan = plans.find((each) => each.plan.id === planId) ?? plans[0];
+  const timeline = plan === undefined ? null : timelineOf(plan);
+  if (plan === undefined || timeline === null) {
+    vscode.window.showInformationMessage(`Bubblelens: there is no timeline: ${plan?.noReport ?? 'no plan found'}.`);
+    return;
+  }
+  const uri = target instanceof vscode.Uri ? target : await chooseTarget(result);
+  if (uri === undefined) return;
+  const text = JSON.stringify(chromeTrace(timeline, plan.plan.name));
+  await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
+}
+
+function chooseTarget({ place }: DocumentAnalysis): Thenable<vscode.Uri | undefined> {
+  const name = `${baseName(place.file)}.trace.json`;
+  const folder = place.root ?? vscode.workspace.workspaceFolders?.[0]?.uri;
+  return vscode.window.showSaveDialog({
+    title: 'Export Timeline as Chrome Trace',
+    filters: { 'Chrome trace': ['json'] },
+    ...(folder === undefined ? {} : { defaultUri: vscode.Uri.joinPath(folder, name) }),
+  });
+}
