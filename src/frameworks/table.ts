@@ -1,0 +1,18 @@
+/** The frameworks, one row each. */
+
+import type { FrameworkId } from '../model/schedule.ts';
+import { DEEPSPEED } from './deepspeed.ts';
+import { DUALPIPE } from './dualpipe.ts';
+import type { Framework } from './framework.ts';
+import { MEGATRON_LM } from './megatron-lm.ts';
+import { TORCH } from './torch.ts';
+import { ZERO_BUBBLE } from './zero-bubble.ts';
+
+export const FRAMEWORKS: readonly Framework[] = [MEGATRON_LM, TORCH, DEEPSPEED, DUALPIPE, ZERO_BUBBLE];
+
+const BY_ID: ReadonlyMap<FrameworkId, Framework> = new Map(FRAMEWORKS.map((row) => [row.id, row]));
+
+/** null for a framework whose schedule rules are not known. */
+export function framework(id: FrameworkId): Framework | null {
+  return BY_ID.get(id) ?? null;
+}
