@@ -11,10 +11,11 @@ import { RULES } from './advice/rules/table.ts';
 import { planTexts } from './advice/wording.ts';
 import { reportWithMoney } from './cost/money.ts';
 import { stageCosts } from './cost/stage-costs.ts';
+import type { Refusal } from './frameworks/framework.ts';
 import { framework } from './frameworks/table.ts';
 import type { Analysis, PlanAnalysis } from './model/analysis.ts';
 import type { Costs } from './model/costs.ts';
-import type { Finding, Fix, TextEdit } from './model/finding.ts';
+import type { Finding, Fix, RelatedPlace, TextEdit } from './model/finding.ts';
 import type { Plan, Said } from './model/plan.ts';
 import type { RankView, TimelineView } from './model/protocol.ts';
 import type { Reader, Texts } from './model/reading.ts';
@@ -134,7 +135,7 @@ export function applyEdits(texts: Texts, edits: readonly TextEdit[]): Texts {
 }
 
 function analysePlan(plan: Plan, { file, texts, settings }: AnalysisInput): PlanAnalysis {
-  const placement = plan.schedule.value === null ? null : scheduleRow(plan.schedule.value).placement;
+  const placement = plan.schedule.value === null ? null : (scheduleRow(plan.schedule.value)?.placement ?? null);
   const shape = shapeOf(plan);
   const costs = listable(plan) ? stageCosts(plan) : null;
   const simulated = typeof shape === 'string' ? shape : simulate(plan, shape, costs, settings);
@@ -230,25 +231,24 @@ function simulate(plan: Plan, shape: PipelineShape, costs: Costs | null, setting
 /** What the framework, or for a hand-made plan the schedule itself, says against the shape. */
 function refusals(plan: Plan, shape: PipelineShape | string): readonly Finding[] {
   if (typeof shape === 'string') return [];
-  const refusal =
-    plan.framework === null
-      ? own(legality(shape))
-      : framework(plan.framework).refuse({ ...shape, groupSize: plan.groupSize.value });
+  const rules = plan.framework === null ? null : framework(plan.framework);
+  const refusal = rules === null ? illegal(shape) : rules.refuse({ ...shape, groupSize: plan.groupSize.value });
   if (refusal === null) return [];
   const range = placeOf(plan, refusal.about);
-  const known = plan.findings.some((finding) => finding.code === refusal.code && finding.range.offset === range.offset);
-  if (known) return [];
-  const related = refusal.about.slice(1).flatMap((key) => {
+  if (plan.findings.some((finding) => finding.code === refusal.code && finding.range.offset === range.offset))
+    return [];
+  const related = refusal.about.slice(1).flatMap((key): readonly RelatedPlace[] => {
     const place = placeOf(plan, [key]);
     return place.offset === range.offset && place.file === range.file ? [] : [{ message: key, range: place }];
   });
   return [{ code: refusal.code, severity: 'error', message: refusal.message, range, related, fixes: [] }];
 }
 
-function own(reason: string | null) {
+function illegal(shape: PipelineShape): Refusal | null {
+  const reason = legality(shape, Number.POSITIVE_INFINITY);
   return reason === null
     ? null
-    : { code: 'schedule-not-legal' as const, message: reason, about: ['schedule', 'vpp', 'microbatches'] as const };
+    : { code: 'schedule-not-legal', message: reason, about: ['schedule', 'vpp', 'microbatches'] };
 }
 
 function inOrder(findings: readonly Finding[]): readonly Finding[] {
