@@ -1,0 +1,105 @@
+/** The answer of `simulate` for a person: the headline, its parts, a small picture, and a line per rank. */
+
+import type { RankReport } from '../model/report.ts';
+import type { Timeline } from '../model/timeline.ts';
+import type { Answer } from './simulate.ts';
+import type { Timing } from './timing.ts';
+
+const PICTURE_COLUMNS = 72;
+const MAX_PICTURE_RANKS = 32;
+const MAX_PICTURE_ACTIONS = 200_000;
+/** By kind: F, I, W, B. */
+const INK = ['░', '▒', '▓', '█'] as const;
+
+export function answerText(answer: Answer, measured: Timing | null): string {
+  const { shape, report, request } = answer;
+  const { waterfall } = report;
+  const sizes = [
+    shape.schedule,
+    `pp ${shape.pp}`,
+    ...(shape.vpp > 1 ? [`vpp ${shape.vpp}`] : []),
+    `${shape.microbatches} microbatches`,
+    ...(shape.groupSize > 1 ? [`group size ${shape.groupSize}`] : []),
+    ...(request.framework === null ? [] : [`as ${request.framework} runs it`]),
+  ];
+  const lines = [
+    sizes.join(' · '),
+    '',
+    `  idle share    ${percent(report.bubbleFraction)} of a makespan of ${amount(report.makespan)}`,
+    `                schedule ${signed(waterfall.schedule)}, imbalance ${signed(waterfall.imbalance)}, communication ${signed(waterfall.communication)}`,
+    `  over ideal    ${percent(report.bubbleOverIdeal)} of the busy time (Megatron's definition)`,
+    `  longest span  ${percent(report.spanBubbleFraction)} (the zero-bubble paper's definition)`,
+    '',
+    ...picture(answer),
+    ...rankTable(report.ranks),
+    ...(answer.orders === null ? [] : ['', ...answer.orders.map((order, rank) => `rank ${rank}: ${order}`)]),
+    ...(measured === null ? [] : ['', timingLine(measured)]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function timingLine({ actions, orderMs, simulateMs, cachedMs, runs }: Timing): string {
+  const ms = (time: number) => `${time.toFixed(3)} ms`;
+  return `${actions} actions: order ${ms(orderMs)}, simulation ${ms(simulateMs)}, new costs ${ms(cachedMs)} (medians of ${runs} runs)`;
+}
+
+function rankTable(ranks: readonly RankReport[]): readonly string[] {
+  const head = ['rank', 'idle', 'warm-up', 'stalls', 'cool-down', 'busy', 'peak', 'waits for'];
+  const rows = ranks.map((rank, r) => [
+    String(r),
+    percent(rank.idleFraction),
+    percent(rank.warmupFraction),
+    percent(rank.stallFraction),
+    percent(rank.cooldownFraction),
+    amount(rank.busy),
+    String(rank.peakActivations),
+    rank.stalls.map((stall) => `rank ${stall.waitedForRank} ${percent(stall.fraction)}`).join(', '),
+  ]);
+  const widths = head.map((title, c) => Math.max(title.length, ...rows.map((row) => row[c]!.length)));
+  return [head, ...rows].map((row) =>
+    `  ${row.map((cell, c) => (c === head.length - 1 ? cell : cell.padStart(widths[c]!))).join('  ')}`.trimEnd(),
+  );
+}
+
+/** A row per rank, a column per slice of time, inked by the kind that runs in the middle of the slice. */
+function picture(answer: Answer): readonly string[] {
+  const { pp, vpp, microbatches } = answer.shape;
+  if (pp > MAX_PICTURE_RANKS || pp * vpp * microbatches > MAX_PICTURE_ACTIONS || answer.report.makespan === 0)
+    return [];
+  const timeline = answer.timeline();
+  const rows = Array.from({ length: pp }, (_, rank) => `  ${String(rank).padStart(4)}  ${pictureRow(timeline, rank)}`);
+  const kinds = new Set(Array.from(timeline.kind));
+  const legend = [
+    ['forward', 0],
+    ['backward, input', 1],
+    ['backward, weights', 2],
+    ['backward', 3],
+  ] as const;
+  const keys = legend.filter(([, kind]) => kinds.has(kind)).map(([name, kind]) => `${INK[kind]} ${name}`);
+  return [...rows, `        ${[...keys, '· idle'].join('  ')}`, ''];
+}
+
+function pictureRow(timeline: Timeline, rank: number): string {
+  let row = '';
+  let i = timeline.rankStart[rank]!;
+  const stop = timeline.rankStart[rank + 1]!;
+  for (let column = 0; column < PICTURE_COLUMNS; column++) {
+    const time = ((column + 0.5) / PICTURE_COLUMNS) * timeline.makespan;
+    while (i < stop && timeline.end[i]! <= time) i++;
+    row += i < stop && timeline.start[i]! <= time ? INK[timeline.kind[i]! as 0 | 1 | 2 | 3] : '·';
+  }
+  return row;
+}
+
+function percent(fraction: number): string {
+  return Number.isFinite(fraction) ? `${(100 * fraction).toFixed(1)} %` : '∞';
+}
+
+function signed(fraction: number): string {
+  const text = percent(fraction);
+  return text === '-0.0 %' ? '0.0 %' : text;
+}
+
+function amount(time: number): string {
+  return String(Number(time.toPrecision(6)));
+}

@@ -1,0 +1,57 @@
+/**
+ * How long a simulation takes, as medians of runs in this process. Every run is fresh: the order is generated and
+ * compiled again, so that `orderMs` + `simulateMs` cover all that an answer needs, idle by cause included; `cachedMs`
+ * is a new timing of an order at hand, what a change of costs alone takes.
+ */
+
+import { performance } from 'node:perf_hooks';
+import { clearPrograms } from '../sim/cache.ts';
+import { compile } from '../sim/program.ts';
+import { reportOf } from '../sim/report.ts';
+import { scheduleRow } from '../sim/schedules/table.ts';
+import type { Answer } from './simulate.ts';
+
+const RUNS = 21;
+
+export interface Timing {
+  readonly actions: number;
+  readonly orderMs: number;
+  readonly simulateMs: number;
+  readonly cachedMs: number;
+  readonly runs: number;
+}
+
+export function timing({ shape, costs, request }: Answer): Timing {
+  const row = scheduleRow(shape.schedule)!;
+  const order: number[] = [];
+  const simulate: number[] = [];
+  const cached: number[] = [];
+  let actions = 0;
+  for (let run = 0; run < RUNS; run++) {
+    clearPrograms();
+    const inputs = structuredClone({ shape, costs });
+    const start = performance.now();
+    const made = row.order(inputs.shape);
+    const ordered = performance.now();
+    const compiled = compile(made);
+    if (!compiled.ok) break;
+    reportOf(compiled.program, inputs.costs, request.overlapFactor);
+    const simulated = performance.now();
+    reportOf(compiled.program, inputs.costs, request.overlapFactor);
+    cached.push(performance.now() - simulated);
+    order.push(ordered - start);
+    simulate.push(simulated - ordered);
+    actions = made.ids.length;
+  }
+  return {
+    actions,
+    orderMs: median(order),
+    simulateMs: median(simulate),
+    cachedMs: median(cached),
+    runs: order.length,
+  };
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+}
