@@ -200,15 +200,22 @@ async function main(words) {
   const rest = words.filter((word) => named(word).length === 0);
   const todo = steps.filter((step) => step.name === 'build' || chosen.size === 0 || chosen.has(step));
   const hosts = todo.flatMap((step) => (step.editor ? (/^host:(.*)/.exec(step.name)?.[1] ?? 'newest') : []));
-  // The hosts are set up while the compiler and the linter run, but not beside tests that measure time.
-  const ready = hosts.length > 0 ? setUp([...new Set(hosts)]) : Promise.resolve();
-  ready.catch(() => undefined);
-
+  let built = false;
+  let ready = Promise.resolve();
   let counted = nothing;
   for (const step of todo) {
+    if (step.editor && !built) {
+      console.log(`\n== ${step.name}: left out, since there is no build`);
+      continue;
+    }
     if (step.name === 'unit' || step.editor) await ready.catch(() => undefined);
-    counted = add(counted, await runStep(step, rest));
-    if (step.name === 'build' && counted.failed > 0) break;
+    const result = await runStep(step, rest);
+    counted = add(counted, result);
+    if (step.name !== 'build') continue;
+    built = result.failed === 0;
+    // The hosts are set up while the compiler and the linter run, but not beside tests that measure time.
+    if (built && hosts.length > 0) ready = setUp([...new Set(hosts)]);
+    ready.catch(() => undefined);
   }
   if (rest.length > 0 && counted.passed + counted.failed <= 1) {
     console.error(`No test has a name with: ${rest.join(', ')}`);
