@@ -72,7 +72,7 @@ function unknowns(report: Report): readonly string[] {
   return [
     '',
     ...report.unknowns.map(
-      ({ what, missing, say }) => `  ${what} ?: ${missing} is not known${say === null ? '' : ` (${say})`}`,
+      ({ what, missing, say }) => `  ${what} ?: needs ${missing}${say === null ? '' : ` (${say})`}`,
     ),
   ];
 }

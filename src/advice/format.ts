@@ -17,9 +17,9 @@ export function dollars(usd: number): string {
   return `$${grouped(Math.round(usd))}`;
 }
 
-/** 812.54 -> "813 ms", 12.345 -> "12.3 ms", 61234 -> "61.2 s". */
+/** 812.54 -> "813 ms", 12.345 -> "12.3 ms", 1333 -> "1.33 s", 61234 -> "61.2 s". */
 export function duration(ms: number): string {
-  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms >= 1000) return `${(ms / 1000).toFixed(ms >= 10_000 ? 1 : 2)} s`;
   return `${ms >= 100 ? Math.round(ms) : ms.toFixed(1)} ms`;
 }
 

@@ -49,7 +49,7 @@ export function reportWithMoney(plan: Plan, costs: Costs, report: PipelineReport
     usdLostOverRun: usdPerDayLost === null || runDays === null ? null : usdPerDayLost * runDays,
     daysLost,
     unknowns: [
-      ...(time === null ? [{ what: 'step time', missing: 'stage times (costs are relative)', say: 'stages' }] : []),
+      ...(time === null ? [{ what: 'step time', missing: 'stage times; the costs are relative', say: 'stages' }] : []),
       ...(gpus === null ? [{ what: 'money', missing: 'the GPU count', say: 'cluster.gpus' }] : []),
       ...(price.value === null
         ? [{ what: 'money', missing: 'the price of a GPU hour', say: 'cluster.usdPerGpuHour' }]

@@ -3,9 +3,12 @@
  * holds the output head, or a split that does not divide evenly.
  */
 
+import type { Costs } from '../../model/costs.ts';
+import type { Plan } from '../../model/plan.ts';
+import type { TextRange } from '../../model/source.ts';
 import { number, percent } from '../format.ts';
 import { placeOf } from '../places.ts';
-import { holdsText, rankWork } from '../rank-work.ts';
+import { holdsText, rankWork, stagesOfRank } from '../rank-work.ts';
 import type { Rule } from './rule.ts';
 
 export const heavyStage: Rule = {
@@ -24,7 +27,7 @@ export const heavyStage: Rule = {
         code: 'heavy-stage',
         severity: 'warning',
         message: `${share} is lost to uneven stages: rank ${heaviest} (${holdsText(plan, placement, pp, vpp, heaviest)}) works ${(work[heaviest]! / mean).toFixed(2)} × the mean`,
-        range: placeOf(plan, ['stages', 'layers', 'pp']),
+        range: heaviestPlace(plan, costs, stagesOfRank(placement, pp, vpp, heaviest)),
         related: [{ message: `pipeline size ${pp}`, range: plan.anchor }],
         fixes: [],
       },
@@ -32,3 +35,17 @@ export const heavyStage: Rule = {
     };
   },
 };
+
+/** The entry of the rank's heaviest stage where the file lists times, else what decides the split. */
+function heaviestPlace(plan: Plan, costs: Costs, stages: readonly number[]): TextRange {
+  const times = plan.stageTimes.value;
+  const stage = stages.reduce(
+    (best, each) => (stageWork(costs, each) > stageWork(costs, best) ? each : best),
+    stages[0]!,
+  );
+  return times?.[stage]?.range ?? placeOf(plan, ['stages', 'layers', 'pp']);
+}
+
+function stageWork({ forward, backwardInput, backwardWeight }: Costs, stage: number): number {
+  return (forward[stage] ?? 0) + (backwardInput[stage] ?? 0) + (backwardWeight[stage] ?? 0);
+}
