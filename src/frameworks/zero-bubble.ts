@@ -33,7 +33,7 @@ export const ZERO_BUBBLE: Framework = {
     oneStage(TITLE, ['1f1b', 'zb-h1', 'zb-h2', 'zb-1p', 'zb-2p']),
     twoStages(TITLE, ['1f1b-v', 'zbv', 'v-half', 'v-min']),
     forSchedules(['interleaved-1f1b'], ({ pp, microbatches }) =>
-      microbatches % pp === 0
+      microbatches === 1 || microbatches % pp === 0
         ? null
         : {
             code: 'batch-not-divisible',

@@ -8,6 +8,7 @@
 import { BACKWARD, type IdSteps } from '../order.ts';
 import type { PipelineShape } from '../shape.ts';
 import { forwardBackwardActions, forwardBackwardOrder, noRefusal } from './common.ts';
+import { groupedSteps, type Steps } from './grouped-steps.ts';
 import type { ScheduleRow } from './row.ts';
 
 export const INTERLEAVED: ScheduleRow = {
@@ -22,34 +23,12 @@ export const INTERLEAVED: ScheduleRow = {
   defaultGroupSize: (shape) => Math.max(1, Math.min(shape.pp, shape.microbatches)),
   actions: forwardBackwardActions,
   order: (shape) => {
-    const steps = forwardSteps(shape);
+    const steps = groupedSteps(shape);
     return forwardBackwardOrder(shape, (ids, start, rank, idSteps) =>
       writeRank(shape, steps, ids, start, rank, idSteps),
     );
   },
 };
-
-/** The order in which a rank runs its (chunk, microbatch) steps forward; backward is the same with chunks reversed. */
-interface Steps {
-  readonly chunk: Int32Array;
-  readonly microbatch: Int32Array;
-}
-
-function forwardSteps({ vpp, microbatches, groupSize }: PipelineShape): Steps {
-  const chunk = new Int32Array(vpp * microbatches);
-  const microbatch = new Int32Array(vpp * microbatches);
-  let at = 0;
-  for (let first = 0; first < microbatches; first += groupSize) {
-    const last = Math.min(first + groupSize, microbatches);
-    for (let c = 0; c < vpp; c++) {
-      for (let m = first; m < last; m++) {
-        chunk[at] = c;
-        microbatch[at++] = m;
-      }
-    }
-  }
-  return { chunk, microbatch };
-}
 
 function writeRank(
   shape: PipelineShape,

@@ -2,13 +2,33 @@
 
 import type { ScheduleId } from '../../model/schedule.ts';
 import { figure, MAX_ACTIONS, type PipelineShape, sizeProblem } from '../shape.ts';
+import { CIRCULAR } from './circular.ts';
+import { DUALPIPE } from './dualpipe.ts';
+import { DUALPIPEV } from './dualpipev.ts';
 import { GPIPE } from './gpipe.ts';
 import { INTERLEAVED } from './interleaved.ts';
+import { INTERLEAVED_ZB } from './interleaved-zb.ts';
+import { LOOPED_BFS } from './looped-bfs.ts';
 import { NONE } from './none.ts';
 import { ONE_FORWARD_ONE_BACKWARD } from './one-forward-one-backward.ts';
 import type { ScheduleRow } from './row.ts';
+import { ZB_H1, ZB_H2 } from './zb-hand.ts';
+import { ZBV } from './zbv.ts';
 
-export const SCHEDULES: readonly ScheduleRow[] = [NONE, GPIPE, ONE_FORWARD_ONE_BACKWARD, INTERLEAVED];
+export const SCHEDULES: readonly ScheduleRow[] = [
+  NONE,
+  GPIPE,
+  ONE_FORWARD_ONE_BACKWARD,
+  INTERLEAVED,
+  LOOPED_BFS,
+  ZB_H1,
+  ZB_H2,
+  INTERLEAVED_ZB,
+  ZBV,
+  DUALPIPE,
+  DUALPIPEV,
+  CIRCULAR,
+];
 
 const BY_ID: ReadonlyMap<string, ScheduleRow> = new Map(SCHEDULES.map((row) => [row.id, row]));
 const BY_ALIAS: ReadonlyMap<string, ScheduleId> = new Map(
