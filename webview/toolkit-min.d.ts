@@ -1,0 +1,12 @@
+/** The toolkit's ready-made bundle has no types of its own: they are the package's. */
+
+declare module '@vscode/webview-ui-toolkit/dist/toolkit.min.js' {
+  export {
+    provideVSCodeDesignSystem,
+    vsCodeBadge,
+    vsCodeButton,
+    vsCodeCheckbox,
+    vsCodeDropdown,
+    vsCodeOption,
+  } from '@vscode/webview-ui-toolkit';
+}
