@@ -5,10 +5,20 @@ import { DEEPSPEED } from './deepspeed.ts';
 import { DUALPIPE } from './dualpipe.ts';
 import type { Framework } from './framework.ts';
 import { MEGATRON_LM } from './megatron-lm.ts';
+import { NANOTRON } from './nanotron.ts';
 import { TORCH } from './torch.ts';
+import { TORCHTITAN } from './torchtitan.ts';
 import { ZERO_BUBBLE } from './zero-bubble.ts';
 
-export const FRAMEWORKS: readonly Framework[] = [MEGATRON_LM, TORCH, DEEPSPEED, DUALPIPE, ZERO_BUBBLE];
+export const FRAMEWORKS: readonly Framework[] = [
+  MEGATRON_LM,
+  TORCH,
+  TORCHTITAN,
+  DEEPSPEED,
+  NANOTRON,
+  DUALPIPE,
+  ZERO_BUBBLE,
+];
 
 const BY_ID: ReadonlyMap<FrameworkId, Framework> = new Map(FRAMEWORKS.map((row) => [row.id, row]));
 
