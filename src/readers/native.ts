@@ -5,6 +5,7 @@
  */
 
 import type { Finding, RelatedPlace } from '../model/finding.ts';
+import type { FindingCode } from '../model/finding-codes.ts';
 import type { Experts, ModelShape, Plan, Said } from '../model/plan.ts';
 import type { Reader, Reading, Texts } from '../model/reading.ts';
 import { COMMUNICATION_MODES, SCHEDULE_IDS, type ScheduleId } from '../model/schedule.ts';
@@ -179,8 +180,8 @@ function virtualStages(
   const written = values.number('pipeline.virtualStages', 'the virtual stages of a rank');
   if (written.value !== null || written.source.range !== undefined) return written;
   const each = schedule.value === null ? null : SCHEDULE_FACTS[schedule.value].stagesPerRank;
-  if (each === 1) return byDefault(1, `${schedule.value}: one stage a rank`);
-  if (each === 2) return byDefault(2, `${schedule.value}: exactly two stages a rank`);
+  if (each === 1) return byDefault(1, `one stage a rank in ${schedule.value}`);
+  if (each === 2) return byDefault(2, `exactly two stages a rank in ${schedule.value}`);
   if (listed === null || listed === 0 || pp.value === null || listed % pp.value !== 0) return written;
   return derived(listed / pp.value, `${listed} stages / ${pp.value} ranks`, ['stages', 'pp']);
 }
@@ -208,24 +209,26 @@ function scheduleConflicts(
   const at = rangeOf(schedule);
   if (schedule.value === null || at === null) return [];
   const { stagesPerRank, placement } = SCHEDULE_FACTS[schedule.value];
-  const conflict = (message: string, other: Sourced<unknown>, label: string): Finding => {
+  const conflict = (code: FindingCode, message: string, other: Sourced<unknown>, label: string): Finding => {
     const range = rangeOf(other);
     const related: readonly RelatedPlace[] = range === null ? [] : [{ message: `${label} is ${other.value}`, range }];
-    return finding('options-conflict', message, at, related);
+    return finding(code, message, at, related);
   };
   const findings: Finding[] = [];
   if (schedule.value === 'none' && pp.value !== null && pp.value > 1) {
-    findings.push(conflict(`A pipeline of ${pp.value} ranks needs a schedule`, pp, 'pipeline.size'));
+    findings.push(
+      conflict('schedule-not-legal', `A pipeline of ${pp.value} ranks needs a schedule`, pp, 'pipeline.size'),
+    );
   }
   if (stagesPerRank !== 'several' && vpp.value !== null && vpp.value !== stagesPerRank) {
     const takes = stagesPerRank === 1 ? 'one stage' : 'exactly two stages';
     const message = `${schedule.value} holds ${takes} on each rank, but virtualStages is ${vpp.value}`;
-    findings.push(conflict(message, vpp, 'pipeline.virtualStages'));
+    findings.push(conflict('schedule-not-legal', message, vpp, 'pipeline.virtualStages'));
   }
   const placed = values.choice('pipeline.placement', ['loop', 'v', 'bidirectional'], 'the placement');
   if (placed.value !== null && placed.value !== placement) {
     const message = `${schedule.value} places its stages as ${placement}, but placement is ${placed.value}`;
-    findings.push(conflict(message, placed, 'pipeline.placement'));
+    findings.push(conflict('options-conflict', message, placed, 'pipeline.placement'));
   }
   return findings;
 }

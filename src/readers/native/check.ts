@@ -13,6 +13,7 @@ import {
   canonicalChoice,
   childKey,
   childNames,
+  choiceValues,
   expectation,
   isNativeKey,
   type KeyRow,
@@ -135,7 +136,7 @@ function inRange(row: Extract<KeyRow, { type: 'integer' | 'number' }>, value: nu
 
 function illegalMessage(row: KeyRow, node: TreeNode, label: string): string {
   if (row.type === 'choice' && node.kind === 'scalar') {
-    const meant = suggest(String(node.value), [...row.values, ...Object.keys(row.spellings)]);
+    const meant = suggest(String(node.value), [...choiceValues(row), ...Object.keys(row.spellings)]);
     const hint = meant === null ? `takes ${expectation(row)}` : `did you mean ${canonicalChoice(row, meant)}?`;
     return `${label}: ${quoteValue(node)} is not known; ${hint}`;
   }

@@ -4,7 +4,7 @@
  * follow it. Keys are dotted; `[]` stands for any entry of a list.
  */
 
-import { COMMUNICATION_MODES, SCHEDULE_IDS, type ScheduleId } from '../../model/schedule.ts';
+import type { CommunicationMode, ScheduleId } from '../../model/schedule.ts';
 
 interface Described {
   readonly description: string;
@@ -30,8 +30,9 @@ export interface TextKey extends Described {
 
 export interface ChoiceKey extends Described {
   readonly type: 'choice';
-  readonly values: readonly string[];
-  /** Further accepted spellings, each with the value that it means. Compared without case. */
+  /** The values, each with what it means. */
+  readonly meanings: Readonly<Record<string, string>>;
+  /** Further accepted spellings, each with the value that it means. Letter case, `-`, `_` and spaces do not matter. */
   readonly spellings: Readonly<Record<string, string>>;
 }
 
@@ -45,14 +46,35 @@ export interface ListKey extends Described {
 
 export type KeyRow = NumberKey | BooleanKey | TextKey | ChoiceKey | MapKey | ListKey;
 
-/** Names under which other tools know the schedules. */
-export const SCHEDULE_SPELLINGS: Readonly<Record<string, ScheduleId>> = {
+const SCHEDULE_MEANINGS: Readonly<Record<ScheduleId, string>> = {
+  none: 'No pipeline: one rank.',
+  gpipe: 'All forwards, then all backwards. Holds every microbatch.',
+  '1f1b': 'One forward, one backward, after a warm-up. Holds at most as many microbatches as there are ranks.',
+  'interleaved-1f1b': '1F1B over several stages on each rank: a shorter warm-up, more transfers, more memory.',
+  'grouped-interleaved': 'Interleaved 1F1B in groups smaller than the pipeline: less memory, more idle time.',
+  '1f1b-v': '1F1B over two stages on each rank that lie as a V.',
+  'looped-bfs': 'All forwards stage by stage, then all backwards in reverse, over several stages on each rank.',
+  'zb-h1': 'Zero bubble with the memory of 1F1B: the gradient of the weights fills the gaps.',
+  'zb-h2': 'Zero bubble with about twice the memory of 1F1B.',
+  'zb-1p': 'Zero bubble by search, within the memory of 1F1B.',
+  'zb-2p': 'Zero bubble by search, within twice the memory of 1F1B.',
+  'interleaved-zb': 'Interleaved 1F1B with the gradient of the weights put off.',
+  zbv: 'Zero bubble over two stages on each rank that lie as a V, with the memory of 1F1B.',
+  'v-half': 'V-shaped, with about half of the memory of 1F1B.',
+  'v-min': 'V-shaped, with about a third of the memory of 1F1B.',
+  dualpipe: 'Microbatches enter from both ends; every rank holds two stages, and the parameters twice.',
+  dualpipev: 'DualPipe cut in half: V-shaped, without the second copy of the parameters.',
+  circular: 'Stages go round the ranks several times, one microbatch behind the other (MaxText).',
+};
+
+/** Names under which other tools know the schedules: torch, nanotron, PaddlePaddle, sail-sg/zero-bubble. */
+const SCHEDULE_SPELLINGS: Readonly<Record<string, ScheduleId>> = {
   afab: 'gpipe',
-  fthenb: 'gpipe',
-  'all-forward-all-backward': 'gpipe',
+  FThenB: 'gpipe',
+  AllForwardAllBackward: 'gpipe',
   ScheduleGPipe: 'gpipe',
   Schedule1F1B: '1f1b',
-  'one-forward-one-backward': '1f1b',
+  OneForwardOneBackward: '1f1b',
   Interleaved1F1B: 'interleaved-1f1b',
   ScheduleInterleaved1F1B: 'interleaved-1f1b',
   interleaved: 'interleaved-1f1b',
@@ -61,18 +83,10 @@ export const SCHEDULE_SPELLINGS: Readonly<Record<string, ScheduleId>> = {
   ScheduleLoopedBFS: 'looped-bfs',
   InterleavedZeroBubble: 'interleaved-zb',
   ScheduleInterleavedZeroBubble: 'interleaved-zb',
-  ZBH1: 'zb-h1',
-  ZBH2: 'zb-h2',
-  ZB1P: 'zb-1p',
-  ZB2P: 'zb-2p',
-  'zb-v': 'zbv',
   ZBVPP: 'zbv',
   ZBVZeroBubble: 'zbv',
   ScheduleZBVZeroBubble: 'zbv',
-  VHalf: 'v-half',
-  VMin: 'v-min',
   ScheduleDualPipeV: 'dualpipev',
-  'dualpipe-v': 'dualpipev',
 };
 
 const count = (description: string, maximum: number, ...examples: readonly number[]): NumberKey => ({
@@ -98,9 +112,9 @@ const above = (description: string, maximum: number, ...examples: readonly numbe
 
 const choice = (
   description: string,
-  values: readonly string[],
+  meanings: Readonly<Record<string, string>>,
   spellings: Readonly<Record<string, string>> = {},
-): ChoiceKey => ({ type: 'choice', description, values, spellings });
+): ChoiceKey => ({ type: 'choice', description, meanings, spellings });
 
 const text = (description: string, ...examples: readonly string[]): TextKey => ({
   type: 'text',
@@ -110,6 +124,10 @@ const text = (description: string, ...examples: readonly string[]): TextKey => (
 const flag = (description: string): BooleanKey => ({ type: 'boolean', description });
 const map = (description: string): MapKey => ({ type: 'map', description });
 const list = (description: string): ListKey => ({ type: 'list', description });
+
+const COMMUNICATION_MEANINGS: Readonly<Record<CommunicationMode, string>> = {
+  async: 'A send never blocks the sender.',
+};
 
 const HOUR_MS = 3_600_000;
 
@@ -123,7 +141,11 @@ export const NATIVE_KEYS = {
     4096,
     8,
   ),
-  'pipeline.schedule': choice('The order in which every rank runs its microbatches.', SCHEDULE_IDS, SCHEDULE_SPELLINGS),
+  'pipeline.schedule': choice(
+    'The order in which every rank runs its microbatches.',
+    SCHEDULE_MEANINGS,
+    SCHEDULE_SPELLINGS,
+  ),
   'pipeline.virtualStages': count('Stages (model chunks) that one rank holds.', 1024, 2),
   'pipeline.microbatches': count('Microbatches per optimizer step and data-parallel replica.', 1_000_000_000, 32),
   'pipeline.groupSize': count(
@@ -131,12 +153,12 @@ export const NATIVE_KEYS = {
     1_000_000_000,
     8,
   ),
-  'pipeline.placement': choice('Which rank holds which stage; it follows from the schedule.', [
-    'loop',
-    'v',
-    'bidirectional',
-  ]),
-  'pipeline.communication': choice('How transfers behave: `async` never blocks the sender.', COMMUNICATION_MODES),
+  'pipeline.placement': choice('Which rank holds which stage; it follows from the schedule.', {
+    loop: 'Stage s lies on rank s mod size.',
+    v: 'The stages go down the ranks and back up.',
+    bidirectional: 'Two copies of the model, one from each end.',
+  }),
+  'pipeline.communication': choice('How transfers behave.', COMMUNICATION_MEANINGS),
 
   parallel: map('The sizes of the other ways of parallelism.'),
   'parallel.tensor': count('Tensor parallel size.', 65_536, 8),
@@ -158,18 +180,21 @@ export const NATIVE_KEYS = {
   'model.gated': flag('Whether the feed-forward layer is gated (SwiGLU): three matrices instead of two.'),
   'model.vocabulary': count('Size of the vocabulary: the weight of the output head.', 100_000_000, 128_256),
   'model.sequence': count('Tokens in one sample.', 1_000_000_000, 8192),
-  'model.recompute': choice('Which activations are computed again in the backward pass.', [
-    'none',
-    'selective',
-    'full',
-  ]),
-  'model.dtype': choice('Type of the activations.', ['bf16', 'fp16', 'fp32', 'fp8'], {
-    bfloat16: 'bf16',
-    float16: 'fp16',
-    half: 'fp16',
-    float32: 'fp32',
-    float: 'fp32',
+  'model.recompute': choice('Which activations are computed again in the backward pass.', {
+    none: 'All activations are kept.',
+    selective: 'The cheap and large ones (attention) are computed again.',
+    full: 'Only the input of a layer is kept: the backward pass repeats the forward pass.',
   }),
+  'model.dtype': choice(
+    'Type of the activations.',
+    {
+      bf16: 'bfloat16, 2 bytes.',
+      fp16: 'float16, 2 bytes.',
+      fp32: 'float32, 4 bytes.',
+      fp8: '8-bit floating point in the matrix products.',
+    },
+    { bfloat16: 'bf16', float16: 'fp16', half: 'fp16', float32: 'fp32', float: 'fp32' },
+  ),
   'model.experts': map('The experts of a mixture-of-experts model.'),
   'model.experts.count': count('Experts in one layer.', 1_000_000, 128),
   'model.experts.topK': count('Experts that one token goes to.', 1_000_000, 8),
@@ -249,13 +274,21 @@ export function childNames(parent: string): readonly string[] {
     .filter((name) => !name.includes('.') && !name.includes('[]'));
 }
 
-/** The canonical value of a choice, whatever accepted spelling and case it was written in; null when none is meant. */
+export function choiceValues(row: ChoiceKey): readonly string[] {
+  return Object.keys(row.meanings);
+}
+
+/** The value of a choice that an accepted spelling means; null when it means none. */
 export function canonicalChoice(row: ChoiceKey, written: string): string | null {
-  const wanted = written.toLowerCase();
-  const value = row.values.find((candidate) => candidate.toLowerCase() === wanted);
+  const wanted = plainWord(written);
+  const value = choiceValues(row).find((candidate) => plainWord(candidate) === wanted);
   if (value !== undefined) return value;
-  const spelling = Object.keys(row.spellings).find((candidate) => candidate.toLowerCase() === wanted);
+  const spelling = Object.keys(row.spellings).find((candidate) => plainWord(candidate) === wanted);
   return spelling === undefined ? null : row.spellings[spelling]!;
+}
+
+function plainWord(word: string): string {
+  return word.toLowerCase().replace(/[-_\s]/g, '');
 }
 
 /** "a whole number from 1 to 4096", for messages and documentation. */
@@ -272,7 +305,7 @@ export function expectation(row: KeyRow): string {
     case 'text':
       return 'a text';
     case 'choice':
-      return `one of ${row.values.join(', ')}`;
+      return `one of ${choiceValues(row).join(', ')}`;
     case 'map':
       return 'a map of keys';
     case 'list':

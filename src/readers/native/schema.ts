@@ -3,7 +3,7 @@
  * its text; a test holds the two together. It carries no defaults: what is missing is unknown.
  */
 
-import { childKey, childNames, isNativeKey, type KeyRow, keyRow } from './keys.ts';
+import { type ChoiceKey, childKey, childNames, choiceValues, isNativeKey, type KeyRow, keyRow } from './keys.ts';
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = Readonly<Record<string, Json>>;
@@ -52,7 +52,7 @@ function typeSchema(key: string, row: KeyRow): JsonObject {
     case 'text':
       return { type: 'string', examples: row.examples };
     case 'choice':
-      return { type: 'string', ...choiceSchema(row.values, Object.keys(row.spellings)) };
+      return { type: 'string', ...choiceSchema(row) };
     case 'map':
       return objectSchema(key);
     case 'list':
@@ -61,9 +61,8 @@ function typeSchema(key: string, row: KeyRow): JsonObject {
 }
 
 /** Where other spellings are accepted, the words to offer stand apart from those that only validate. */
-function choiceSchema(values: readonly string[], spellings: readonly string[]): JsonObject {
-  if (spellings.length === 0) return { enum: values };
-  return {
-    anyOf: [{ enum: values }, { enum: spellings, deprecationMessage: 'Another name; the first list has ours.' }],
-  };
+function choiceSchema(row: ChoiceKey): JsonObject {
+  const ours = { enum: choiceValues(row), enumDescriptions: Object.values(row.meanings) };
+  const others = Object.keys(row.spellings);
+  return others.length === 0 ? ours : { anyOf: [ours, { enum: others, deprecationMessage: 'Another name for it.' }] };
 }
