@@ -11,10 +11,6 @@ export function button(label: string, title: string, onPress: () => void): HTMLE
   return made;
 }
 
-export function badge(): HTMLElement {
-  return element('vscode-badge', { class: 'badge' });
-}
-
 export interface Checkbox {
   readonly element: HTMLElement;
   readonly set: (checked: boolean) => void;

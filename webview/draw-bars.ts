@@ -93,23 +93,37 @@ function drawShapes(context: CanvasRenderingContext2D, scene: Scene, group: Grou
   context.lineWidth = 1;
   for (const { left, top, width, height } of group.bars) {
     context.fillStyle = group.fill.css;
-    if (rounded && width >= 6) {
-      context.beginPath();
-      context.roundRect(left, top, width, height, Math.min(3, height / 4));
-      context.fill();
-    } else {
-      context.fillRect(left, top, width, height);
-    }
+    const radius = rounded ? Math.min(3, height / 4, width / 6) : 0;
+    fillBox(context, left, top, width, height, [radius]);
     if (width < 5) continue;
+    const strip = stripOf(group.kind, height);
+    if (strip !== null) {
+      context.fillStyle = group.fill.edge;
+      const round = strip.top === 0 ? [radius, radius, 0, 0] : [0, 0, radius, radius];
+      fillBox(context, left, top + strip.top, width, strip.height, round);
+    }
     if (outline !== null) {
       context.strokeStyle = outline;
       context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
     }
-    const strip = stripOf(group.kind, height);
-    if (strip === null) continue;
-    context.fillStyle = group.fill.edge;
-    context.fillRect(left + 1.5, top + strip.top, width - 3, strip.height);
   }
+}
+
+function fillBox(
+  context: CanvasRenderingContext2D,
+  left: number,
+  top: number,
+  width: number,
+  height: number,
+  radii: number[],
+): void {
+  if (radii.every((radius) => radius < 1)) {
+    context.fillRect(left, top, width, height);
+    return;
+  }
+  context.beginPath();
+  context.roundRect(left, top, width, height, radii);
+  context.fill();
 }
 
 function drawNumbers(context: CanvasRenderingContext2D, scene: Scene, group: Group): void {
@@ -127,7 +141,7 @@ function drawNumbers(context: CanvasRenderingContext2D, scene: Scene, group: Gro
     const seenWidth = Math.min(left + width, plotLeft + plotWidth) - seenLeft;
     if (seenWidth < text.length * digit + LABEL_ROOM || height < size) continue;
     const strip = stripOf(group.kind, height);
-    const shift = strip === null ? 0 : strip.top === 1 ? strip.height / 2 : -strip.height / 2;
+    const shift = strip === null ? 0 : strip.top === 0 ? strip.height / 2 : -strip.height / 2;
     context.fillText(text, seenLeft + seenWidth / 2, top + height / 2 + shift + 0.5);
   }
 }
@@ -135,7 +149,7 @@ function drawNumbers(context: CanvasRenderingContext2D, scene: Scene, group: Gro
 function stripOf(kind: number, height: number): { readonly top: number; readonly height: number } | null {
   if (kind !== BACKWARD && kind !== INPUT) return null;
   const thickness = height >= 24 ? 3 : 2;
-  return { top: kind === INPUT ? 1 : height - thickness - 1, height: thickness };
+  return { top: kind === INPUT ? 0 : height - thickness, height: thickness };
 }
 
 function drawGaps(context: CanvasRenderingContext2D, scene: Scene, slice: Slice): void {

@@ -1,7 +1,7 @@
 /** The header: whose timeline it is, the headline number, what it is made of, how the costs are known, and controls. */
 
 import type { TimelineView } from '../src/model/protocol.ts';
-import { badge, button, checkbox, chooser } from './controls.ts';
+import { button, checkbox, chooser } from './controls.ts';
 import { element, setText } from './dom.ts';
 
 export interface Header {
@@ -24,7 +24,7 @@ export function createHeader(events: HeaderEvents): Header {
   const headline = element('p', { class: 'headline' });
   const bar = element('div', { class: 'parts', 'aria-hidden': 'true' });
   const words = element('p', { class: 'waterfall' });
-  const costs = badge();
+  const costs = element('span', { class: 'badge' });
   const plans = chooser('Plan', events.choosePlan);
   const table = checkbox('Table', events.showTable);
   plans.element.hidden = true;

@@ -23,7 +23,7 @@ export interface Layout {
 }
 
 const SMALLEST_PITCH = 16;
-const LARGEST_PITCH = 46;
+const LARGEST_PITCH = 54;
 const MARGIN_RIGHT = 16;
 const MARGIN_BOTTOM = 4;
 

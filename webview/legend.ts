@@ -40,9 +40,7 @@ export function createLegend(): Legend {
       keys.replaceChildren(
         ...coverage.kinds.map((kind) => entry(KIND_WORDS[kind] ?? '', ...tones.map((tone) => swatch(kind, tone)))),
         entry('idle', element('i', { class: 'swatch idle', 'aria-hidden': 'true' })),
-        ...(vpp > 1
-          ? [element('span', { class: 'note', role: 'listitem' }, `lighter: later of the ${vpp} chunks`)]
-          : []),
+        ...(vpp > 1 ? [element('span', { class: 'note', role: 'listitem' }, `shades: chunks 0 to ${vpp - 1}`)] : []),
       );
     },
   };

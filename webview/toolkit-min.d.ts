@@ -3,7 +3,6 @@
 declare module '@vscode/webview-ui-toolkit/dist/toolkit.min.js' {
   export {
     provideVSCodeDesignSystem,
-    vsCodeBadge,
     vsCodeButton,
     vsCodeCheckbox,
     vsCodeDropdown,

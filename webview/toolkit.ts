@@ -1,16 +1,16 @@
 /**
  * The one module that owns `@vscode/webview-ui-toolkit`: it registers the custom elements that `controls.ts` creates
  * by their tag names. It is a bundle of its own, loaded after the first paint, so the timeline never waits for it. To
- * change the toolkit, change this file and the tag names there.
+ * change the toolkit, change this file and the tag names there. Its badge is left out: it sets a style attribute, which
+ * the page's policy forbids.
  */
 
 import {
   provideVSCodeDesignSystem,
-  vsCodeBadge,
   vsCodeButton,
   vsCodeCheckbox,
   vsCodeDropdown,
   vsCodeOption,
 } from '@vscode/webview-ui-toolkit/dist/toolkit.min.js';
 
-provideVSCodeDesignSystem().register(vsCodeBadge(), vsCodeButton(), vsCodeCheckbox(), vsCodeDropdown(), vsCodeOption());
+provideVSCodeDesignSystem().register(vsCodeButton(), vsCodeCheckbox(), vsCodeDropdown(), vsCodeOption());

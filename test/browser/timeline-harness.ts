@@ -87,8 +87,8 @@ function serve(files: ReadonlyMap<string, Uint8Array>, pages: ReadonlyMap<string
     const path = new URL(request.url ?? '/', 'http://localhost').pathname;
     const body = pages.get(path) ?? files.get(path);
     const type = path.endsWith('.js') ? 'text/javascript' : path.endsWith('.css') ? 'text/css' : 'text/html';
-    response.writeHead(body === undefined ? 404 : 200, { 'content-type': `${type}; charset=utf-8` });
-    response.end(body);
+    if (path === '/favicon.ico') return response.writeHead(204).end();
+    return response.writeHead(body === undefined ? 404 : 200, { 'content-type': `${type}; charset=utf-8` }).end(body);
   });
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }
