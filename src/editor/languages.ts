@@ -1,9 +1,15 @@
 /**
- * The editor languages whose documents are looked at. The manifest's activation events are held against this list by
- * a test. A document of one of them is still nobody's until a reader claims it by its path and a cheap look.
+ * The editor languages whose documents are looked at. A document of one of them is still nobody's until a reader
+ * claims it by its path and a cheap look.
  */
 
 export const LANGUAGES = ['shellscript', 'yaml', 'toml', 'json', 'jsonc'] as const;
+
+/**
+ * The ones that start the extension; a test holds the manifest against them. Plain JSON is not among them: the editor
+ * opens JSON of its own in every window. `*.pipeline.json` is registered as JSON with comments, and so starts it.
+ */
+export const STARTING_LANGUAGES = ['shellscript', 'yaml', 'toml', 'jsonc'] as const satisfies readonly Language[];
 
 export type Language = (typeof LANGUAGES)[number];
 

@@ -68,7 +68,7 @@ export function createTimelinePanels(extensionUri: vscode.Uri, store: AnalysisSt
     });
     panel.webview.onDidReceiveMessage((data) => attempt(log, 'timeline', undefined, () => receive(open, data)));
     panel.webview.options = { enableScripts: true, localResourceRoots: webviewRoots(extensionUri) };
-    panel.webview.html = timelineHtml(panel.webview, extensionUri, key);
+    panel.webview.html = pageOf(panel.webview, extensionUri, config, planId);
     attemptAsync(log, 'timeline', null, () => lookAt(config, store)).then((result) => take(open, result));
   };
   const disposables = [
@@ -111,6 +111,20 @@ export function createTimelinePanels(extensionUri: vscode.Uri, store: AnalysisSt
 
 function titleOf(config: vscode.Uri): string {
   return `Timeline: ${baseName(config.path)}`;
+}
+
+function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri, config: vscode.Uri, planId: string | null): string {
+  const built = (name: string): string =>
+    webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, 'dist', 'webview', name)).toString();
+  return timelineHtml({
+    nonce: globalThis.crypto.randomUUID().replaceAll('-', ''),
+    cspSource: webview.cspSource,
+    scriptUri: built('timeline.js'),
+    toolkitUri: built('toolkit.js'),
+    styleUri: built('timeline.css'),
+    title: titleOf(config),
+    stateJson: JSON.stringify({ document: config.toString(), planId }),
+  });
 }
 
 function webviewRoots(extensionUri: vscode.Uri): vscode.Uri[] {

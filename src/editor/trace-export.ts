@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import { timelineOf } from '../analysis.ts';
-import { chromeTrace } from '../sim/trace.ts';
+import { chromeTrace } from '../cli/trace.ts';
 import type { DocumentAnalysis } from './analysis-store.ts';
 import { baseName } from './paths.ts';
 
@@ -17,8 +17,7 @@ export async function exportTrace(result: DocumentAnalysis, planId: string | nul
   }
   const uri = target instanceof vscode.Uri ? target : await chooseTarget(result);
   if (uri === undefined) return;
-  const text = JSON.stringify(chromeTrace(timeline, plan.plan.name));
-  await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
+  await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(chromeTrace(timeline)));
 }
 
 function chooseTarget({ place }: DocumentAnalysis): Thenable<vscode.Uri | undefined> {

@@ -6,9 +6,10 @@
 
 import { appendFileSync } from 'node:fs';
 import { tests as activation } from './activation.host.ts';
+import { tests as editor } from './editor.host.ts';
 import type { HostTest } from './host-test.ts';
 
-const ALL: readonly HostTest[] = [...activation];
+const ALL: readonly HostTest[] = [...activation, ...editor];
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
