@@ -8,6 +8,7 @@ import { followActiveEditor } from './editor/active-config.ts';
 import { createAnalysisStore, type DocumentAnalysis } from './editor/analysis-store.ts';
 import { registerCommands } from './editor/commands.ts';
 import { createCompanions } from './editor/companions.ts';
+import { registerCompletion } from './editor/completion.ts';
 import { createDiagnostics } from './editor/diagnostics.ts';
 import { attempt, createLog } from './editor/log.ts';
 import { registerProviders } from './editor/providers.ts';
@@ -62,6 +63,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     store.onDidAnalyse(({ cause }) => {
       if (cause !== 'text') providers.ask();
     }),
+    registerCompletion(log),
     registerReports(store),
     registerCommands({ context, store, sayings, panels, log }),
     vscode.workspace.onDidChangeConfiguration((event) => {

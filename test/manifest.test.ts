@@ -91,12 +91,18 @@ test('every file that the manifest names is there', () => {
   assert.deepEqual([icon.readUInt32BE(16), icon.readUInt32BE(20)], [256, 256]);
 });
 
-test('every colour has a default for each kind of theme', () => {
+test('every colour has a default for each kind of theme, and the page falls back to the same', () => {
+  const page = readFileSync('webview/timeline.css', 'utf8');
   for (const { id, description, defaults } of contributes.colors) {
     assert.match(id, /^bubblelens\.[a-zA-Z]+$/);
     assert.ok(description.length > 0);
     assert.deepEqual(Object.keys(defaults), ['dark', 'light', 'highContrast', 'highContrastLight']);
-    for (const colour of Object.values(defaults)) assert.match(String(colour), /^#[0-9A-F]{6}$/);
+    const fallbacks = page.matchAll(new RegExp(`var\\(--vscode-${id.replace('.', '-')}, (#[0-9a-f]{6})\\)`, 'g'));
+    assert.deepEqual(
+      Object.values(defaults),
+      [...fallbacks].map(([, colour]) => colour),
+      id,
+    );
   }
 });
 
