@@ -5,8 +5,8 @@
 
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { answer, answerJson } from './answer.ts';
 import { requestFromJson } from './options.ts';
-import { answer, answerJson } from './simulate.ts';
 
 /** Blank lines are passed over. Ends with the input; always 0. */
 export async function batch(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<number> {

@@ -2,7 +2,7 @@
 
 import type { RankReport } from '../model/report.ts';
 import type { Timeline } from '../model/timeline.ts';
-import type { Answer } from './simulate.ts';
+import type { Answer } from './answer.ts';
 import type { Timing } from './timing.ts';
 
 const PICTURE_COLUMNS = 72;

@@ -5,17 +5,11 @@
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { framework } from '../frameworks/table.ts';
-import type { Costs } from '../model/costs.ts';
-import type { PipelineReport } from '../model/report.ts';
-import type { Timeline } from '../model/timeline.ts';
-import { legality, scheduleRow, stageCount } from '../sim/schedules/table.ts';
-import { type PipelineShape, sizeProblem } from '../sim/shape.ts';
-import { orderText, pipelineReport } from '../sim/simulate.ts';
+import { answer, answerJson } from './answer.ts';
 import { batch } from './batch.ts';
-import { type Parsed, requestFromFlags, type SimulateRequest, simulateFlags } from './options.ts';
+import { type Parsed, requestFromFlags, simulateFlags } from './options.ts';
 import { answerText } from './simulate-text.ts';
-import { type Timing, timing } from './timing.ts';
+import { timing } from './timing.ts';
 import { chromeTrace } from './trace.ts';
 
 export const SIMULATE_USAGE =
@@ -24,43 +18,38 @@ export const SIMULATE_USAGE =
   '[--communication MODE] [--overlap-factor K] [--orders] [--trace OUT.json] [--timing] [--json], ' +
   'or simulate --batch with one JSON request a line on stdin';
 
-/** A command line has the time to simulate more than an editor while its user types. */
-export const CLI_MAX_ACTIONS = 16_000_000;
-
-/** A request that can be simulated: its shape and costs, and the answer. */
-export interface Answer {
-  readonly request: SimulateRequest;
-  readonly shape: PipelineShape;
-  readonly costs: Costs;
-  readonly report: PipelineReport;
-  readonly timeline: () => Timeline;
-  readonly orders: readonly string[] | null;
+/** Where a command reads and writes: the process, or what stands for it in a test. */
+export interface Streams {
+  readonly stdin: NodeJS.ReadableStream;
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream;
 }
 
 /** Exit codes: 0 done, 2 refused or could not run. */
-export async function simulate(args: readonly string[]): Promise<number> {
+export async function simulate(args: readonly string[], streams: Streams = process): Promise<number> {
   const flags = readFlags(args);
-  if (!flags.ok) return fail(flags.problem);
+  if (!flags.ok) return fail(streams, flags.problem);
   const { batch: isBatch, trace, timing: isTimed, json, ...rest } = flags.value;
   if (isBatch === true) {
-    if (Object.keys(flags.value).length > 1) return fail('--batch takes its requests from stdin, and no other option');
-    return batch(process.stdin, process.stdout);
+    const stray = Object.keys(rest).length > 0 || trace !== undefined || isTimed !== undefined;
+    if (stray) return fail(streams, '--batch takes its requests from stdin, and no other option');
+    return batch(streams.stdin, streams.stdout);
   }
   const request = requestFromFlags(rest);
-  if (!request.ok) return fail(request.problem);
+  if (!request.ok) return fail(streams, request.problem);
   const answered = answer(request.value);
-  if (!answered.ok) return fail(answered.problem);
+  if (!answered.ok) return fail(streams, answered.problem);
   const measured = isTimed === true ? timing(answered.value) : null;
   if (typeof trace === 'string') {
     try {
       writeFileSync(trace, chromeTrace(answered.value.timeline()));
     } catch (error) {
-      return fail(`--trace ${trace}: ${(error as Error).message.split('\n')[0]}`);
+      return fail(streams, `--trace ${trace}: ${(error as Error).message.split('\n')[0]}`);
     }
   }
   const text =
     json === true ? `${JSON.stringify(answerJson(answered.value, measured))}\n` : answerText(answered.value, measured);
-  process.stdout.write(text);
+  streams.stdout.write(text);
   return 0;
 }
 
@@ -82,82 +71,7 @@ function readFlags(args: readonly string[]): Parsed<Readonly<Record<string, unkn
   }
 }
 
-function fail(problem: string): number {
-  process.stderr.write(`bubblelens simulate: ${problem}\n`);
+function fail({ stderr }: Streams, problem: string): number {
+  stderr.write(`bubblelens simulate: ${problem}\n`);
   return 2;
-}
-
-/** Refuses sizes that are none, what the framework refuses, and what has no order, in that order. */
-export function answer(request: SimulateRequest): Parsed<Answer> {
-  const shape = shapeOf(request);
-  const rules = request.framework === null ? null : framework(request.framework);
-  const problem = sizeProblem(shape) ?? rules?.refuse(request)?.message ?? legality(shape, CLI_MAX_ACTIONS);
-  if (problem !== null) return { ok: false, problem };
-  const costs = costsOf(request);
-  if (!costs.ok) return costs;
-  const { overlapFactor } = request;
-  const simulated = pipelineReport(shape, costs.value, { maxActions: CLI_MAX_ACTIONS, overlapFactor });
-  if (!simulated.ok) return { ok: false, problem: simulated.reason };
-  return {
-    ok: true,
-    value: {
-      request,
-      shape,
-      costs: costs.value,
-      report: simulated.report,
-      timeline: () => simulated.timeline,
-      orders: request.orders ? orderText(shape, CLI_MAX_ACTIONS) : null,
-    },
-  };
-}
-
-/** The group size is the request's, else the framework's default, else the schedule's own. */
-function shapeOf(request: SimulateRequest): PipelineShape {
-  const { schedule, pp, vpp, microbatches } = request;
-  const rules = request.framework === null ? null : framework(request.framework);
-  const groupSize =
-    request.groupSize ?? rules?.defaultGroupSize(request) ?? scheduleRow(schedule)?.defaultGroupSize(request) ?? 1;
-  return { schedule, pp, vpp, microbatches, groupSize, variant: rules?.variant(schedule) ?? null };
-}
-
-function costsOf(request: SimulateRequest): Parsed<Costs> {
-  const stages = stageCount(request);
-  const { stageScale, p2pEdges, p2p } = request;
-  if (stageScale !== null && stageScale.length !== stages) {
-    return { ok: false, problem: `the stage scale has ${stageScale.length} factors for ${stages} stages` };
-  }
-  if (p2pEdges !== null && p2pEdges.length !== stages - 1) {
-    return { ok: false, problem: `${p2pEdges.length} transfer times are given for ${stages - 1} edges between stages` };
-  }
-  const perStage = (time: number) => Array.from({ length: stages }, (_, s) => time * (stageScale?.[s] ?? 1));
-  return {
-    ok: true,
-    value: {
-      badge: 'relative',
-      unit: 'layer',
-      how: 'times as asked on the command line',
-      forward: perStage(request.forward),
-      backwardInput: perStage(request.backwardInput),
-      backwardWeight: perStage(request.backwardWeight),
-      transfer: p2pEdges ?? Array.from({ length: stages - 1 }, () => p2p),
-      activationBytes: Array.from({ length: stages }, () => null),
-    },
-  };
-}
-
-/** The answer in the keys that scripts rely on. */
-export function answerJson({ request, shape, report, orders }: Answer, measured: Timing | null) {
-  return {
-    version: 1,
-    schedule: shape.schedule,
-    framework: request.framework,
-    pp: shape.pp,
-    vpp: shape.vpp,
-    microbatches: shape.microbatches,
-    groupSize: shape.groupSize,
-    placement: scheduleRow(shape.schedule)?.placement ?? null,
-    ...report,
-    ...(orders === null ? {} : { orders }),
-    ...(measured === null ? {} : { timing: measured }),
-  };
 }

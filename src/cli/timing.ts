@@ -9,7 +9,7 @@ import { clearPrograms } from '../sim/cache.ts';
 import { compile } from '../sim/program.ts';
 import { reportOf } from '../sim/report.ts';
 import { scheduleRow } from '../sim/schedules/table.ts';
-import type { Answer } from './simulate.ts';
+import type { Answer } from './answer.ts';
 
 const RUNS = 21;
 
