@@ -187,7 +187,7 @@ function esbuildTests(sources, folder, esm) {
   return bundle({
     entryPoints: sources,
     outdir: folder,
-    outbase: path.join(root, 'test'),
+    outbase: path.join(root, esm ? 'test' : 'test/host'),
     bundle: true,
     platform: 'node',
     target: 'node20',

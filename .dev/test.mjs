@@ -130,6 +130,7 @@ async function inWindow(host, window, extensionTestsPath, words) {
       extensionTestsPath,
       launchArgs: window === 'empty' ? [] : [folder],
       extensionTestsEnv: {
+        NODE_OPTIONS: '--enable-source-maps',
         BUBBLELENS_ROOT: root,
         BUBBLELENS_HOST_RESULTS: results,
         BUBBLELENS_HOST_WINDOW: window,

@@ -50,7 +50,7 @@ async function runWindow(asked) {
 
 /** What the workbench says of itself in every run; BUBBLELENS_HOST_LOG=1 shows it all. */
 const chatter =
-  /^(\[[\w :-]+\]|Creating a socket|Resolv(ing|ed) connection token|Updating additional builtin|ChatSessionStore|Canceled: |getaddrinfo )/;
+  /^(\[[\w :-]+\]|Creating a socket|Resolv(ing|ed) connection token|Updating additional builtin|ChatSessionStore|Creation of workbench|Timed out waiting for auth|Canceled: |getaddrinfo )/;
 
 /** Prints a line of the extension host's console where a desktop VS Code would. */
 function relay(type, args) {
