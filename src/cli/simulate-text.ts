@@ -10,6 +10,7 @@ const MAX_PICTURE_RANKS = 32;
 const MAX_PICTURE_ACTIONS = 200_000;
 /** By kind: F, I, W, B. */
 const INK = ['░', '▒', '▓', '█'] as const;
+const OVERLAPPED = '▚';
 
 export function answerText(answer: Answer, measured: Timing | null): string {
   const { shape, report, request } = answer;
@@ -76,6 +77,7 @@ function picture(answer: Answer): readonly string[] {
     ['backward', 3],
   ] as const;
   const keys = legend.filter(([, kind]) => kinds.has(kind)).map(([name, kind]) => `${INK[kind]} ${name}`);
+  if (rows.some((row) => row.includes(OVERLAPPED))) keys.push(`${OVERLAPPED} overlapped pair`);
   return [...rows, `        ${[...keys, '· idle'].join('  ')}`, ''];
 }
 
@@ -86,9 +88,15 @@ function pictureRow(timeline: Timeline, rank: number): string {
   for (let column = 0; column < PICTURE_COLUMNS; column++) {
     const time = ((column + 0.5) / PICTURE_COLUMNS) * timeline.makespan;
     while (i < stop && timeline.end[i]! <= time) i++;
-    row += i < stop && timeline.start[i]! <= time ? INK[timeline.kind[i]! as 0 | 1 | 2 | 3] : '·';
+    row += i < stop && timeline.start[i]! <= time ? inkOf(timeline, i, stop) : '·';
   }
   return row;
+}
+
+/** The two actions of an overlapped pair share start and end. */
+function inkOf({ start, end, kind }: Timeline, i: number, stop: number): string {
+  const isPair = i + 1 < stop && start[i] === start[i + 1] && end[i] === end[i + 1];
+  return isPair ? OVERLAPPED : INK[kind[i] as 0 | 1 | 2 | 3];
 }
 
 function percent(fraction: number): string {

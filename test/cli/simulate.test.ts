@@ -1,0 +1,150 @@
+/** `bubblelens simulate`: golden answers, the batch, refusals in one line, the trace. UPDATE=1 rewrites the goldens. */
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { schedulesJson, schedulesText } from '../../src/cli/schedules.ts';
+import { simulate } from '../../src/cli/simulate.ts';
+import { SCHEDULES } from '../../src/sim/schedules/table.ts';
+import { keptStreams } from './streams.ts';
+
+const FOLDER = join(process.cwd(), 'test/fixtures/simulate');
+
+async function run(args: readonly string[], input = '') {
+  const kept = keptStreams(input);
+  const code = await simulate(args, kept.streams);
+  return { code, out: kept.out(), err: kept.err() };
+}
+
+const words = (line: string) => line.trim().split(/\s+/);
+
+for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.args'))) {
+  test(`simulate answers ${file} as recorded`, async () => {
+    const args = words(readFileSync(join(FOLDER, file), 'utf8'));
+    const { code, out, err } = await run(args);
+    assert.deepEqual([code, err], [0, '']);
+    const text = args.includes('--json') ? `${JSON.stringify(JSON.parse(out), null, 1)}\n` : out;
+    const golden = join(FOLDER, file.replace(/\.args$/, '.golden.txt'));
+    if (process.env.UPDATE === '1') writeFileSync(golden, text);
+    assert.equal(text, readFileSync(golden, 'utf8'));
+  });
+}
+
+test('what cannot be simulated is one line on stderr and exit code 2', async () => {
+  const sound = '--schedule 1f1b --pp 4 --microbatches 8';
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ['', /--schedule is missing/],
+    ['--schedule 1f1b --pp 4', /--microbatches is missing/],
+    ['--schedule 2f2b --pp 4 --microbatches 8', /--schedule takes one of none, gpipe, .*, not "2f2b"/],
+    ['--schedule 1f1b --pp x --microbatches 8', /--pp takes a whole number from 1, not "x"/],
+    ['--schedule 1f1b --pp 2.5 --microbatches 8', /--pp takes a whole number/],
+    ['--schedule 1f1b --pp 0x10 --microbatches 8', /--pp takes a whole number/],
+    ['--schedule 1f1b --pp=-1 --microbatches 8', /--pp takes a whole number/],
+    ['--schedule 1f1b --pp NaN --microbatches 8', /--pp takes a whole number/],
+    ['--schedule 1f1b --pp 1e9 --microbatches 8', /1,000,000,000 ranks .* too many/],
+    ['--schedule 1f1b --pp 16 --microbatches 10000000', /320,000,000 actions are too many/],
+    [`${sound} --vpp 2`, /one stage per rank, not 2/],
+    [`${sound} --forward=-1`, /--forward takes a number of at least 0, not "-1"/],
+    [`${sound} --forward -1`, /ambiguous/],
+    [`${sound} --backward-weight Infinity`, /--backward-weight takes a number/],
+    [`${sound} --p2p 1,2`, /--p2p takes a number/],
+    [`${sound} --stage-scale 1,2`, /2 factors for 4 stages/],
+    [`${sound} --stage-scale 1,2,x,4`, /--stage-scale takes numbers/],
+    [`${sound} --p2p-edges 1,2,3,4`, /4 transfer times are given for 3 edges/],
+    [`${sound} --framework keras`, /--framework takes one of megatron-lm, .*, not "keras"/],
+    [`${sound} --framework torch --microbatches 3`, /microbatches \(3\) must be .* stages \(4\)/],
+    [`${sound} --communication smoke`, /--communication takes one of async/],
+    [`${sound} --nonsense 1`, /Unknown option '--nonsense'/],
+    [`${sound} --trace /nonexistent/folder/x.json`, /--trace .*ENOENT/],
+    [`${sound} extra`, /Unexpected argument 'extra'/],
+    ['--batch --pp 4', /--batch takes its requests from stdin/],
+  ];
+  for (const [line, expected] of cases) {
+    const { code, out, err } = await run(line === '' ? [] : words(line));
+    assert.deepEqual([code, out], [2, ''], line);
+    assert.match(err, /^bubblelens simulate: [^\n]+\n$/, line);
+    assert.match(err, expected);
+  }
+});
+
+test('a batch answers line by line in order, and goes on after a refusal', async () => {
+  const lines = [
+    '{"schedule":"1f1b","pp":4,"microbatches":8,"orders":true}',
+    'not json',
+    '',
+    '[1]',
+    '{"schedule":"1f1b","pp":4,"microbatches":8,"forwrad":2}',
+    '{"schedule":"1f1b","pp":"4","microbatches":8.5}',
+    '{"__proto__":{"schedule":"1f1b"},"pp":4,"microbatches":8}',
+    '{"schedule":"interleaved-1f1b","framework":"megatron-lm","pp":4,"vpp":2,"microbatches":8,"groupSize":null,"stageScale":[1,1,1,1,1,1,1,2]}',
+    '{"schedule":"interleaved-1f1b","pp":3,"vpp":2,"microbatches":3,"groupSize":1}',
+  ];
+  const { code, out, err } = await run(['--batch'], `${lines.join('\r\n')}\n`);
+  assert.deepEqual([code, err], [0, '']);
+  const answers = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.equal(answers.length, lines.length - 1);
+  assert.equal(answers[0].makespan, 33);
+  assert.equal(answers[0].orders.length, 4);
+  assert.equal(answers[1].error, 'the request is not JSON');
+  assert.equal(answers[2].error, 'the request is not a JSON object');
+  assert.match(answers[3].error, /^there is no key "forwrad"; known: /);
+  assert.match(answers[4].error, /^microbatches takes a whole number from 0, not 8\.5$/);
+  assert.match(answers[5].error, /__proto__/);
+  assert.equal(answers[6].placement, 'loop');
+  assert.equal(answers[6].orders, undefined);
+  assert.match(answers[7].error, /^the order deadlocks: /);
+});
+
+test('the trace holds every action once, in microseconds, on its rank', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bubblelens-'));
+  try {
+    const file = join(folder, 'trace.json');
+    const flags = '--schedule 1f1b --pp 2 --microbatches 3 --p2p 0.5 --json --trace';
+    assert.equal((await run([...words(flags), file])).code, 0);
+    const trace = JSON.parse(readFileSync(file, 'utf8'));
+    const events = trace.traceEvents.filter((event: { ph: string }) => event.ph === 'X');
+    assert.equal(events.length, 12);
+    assert.equal(new Set(events.map((event: { name: string }) => event.name)).size, 12);
+    assert.deepEqual(events[0], {
+      name: 'F0.0',
+      cat: 'forward',
+      ph: 'X',
+      pid: 0,
+      tid: 0,
+      ts: 0,
+      dur: 1000,
+      args: { stage: 0, microbatch: 0 },
+    });
+    const backward = events.find((event: { name: string }) => event.name === 'B0.0');
+    assert.deepEqual([backward.ts, backward.dur, backward.args.waitedForRank], [5000, 2000, 1]);
+    assert.equal(trace.traceEvents.length, 14);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('--timing measures fresh runs of every action', async () => {
+  const { out } = await run(words('--schedule interleaved-1f1b --pp 4 --vpp 2 --microbatches 8 --timing --json'));
+  const { timing } = JSON.parse(out);
+  assert.deepEqual([timing.actions, timing.runs], [128, 21]);
+  for (const ms of [timing.orderMs, timing.simulateMs, timing.cachedMs]) assert.ok(ms > 0 && ms < 1000);
+});
+
+test('the list of schedules tells every row of the table', () => {
+  const text = schedulesText();
+  for (const row of SCHEDULES) assert.ok(text.includes(row.title) && text.includes(row.source));
+  assert.deepEqual(
+    schedulesJson().map((row) => row.id),
+    SCHEDULES.map((row) => row.id),
+  );
+  assert.ok(
+    schedulesJson()
+      .find((row) => row.id === '1f1b')!
+      .frameworks.includes('megatron-lm'),
+  );
+});
