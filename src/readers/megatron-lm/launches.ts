@@ -1,0 +1,111 @@
+/**
+ * The launches of a Megatron-LM script: every command that starts a training script with Megatron's flags. A file
+ * that only sets the flags, to be launched by another one, counts as one launch of everything it sets.
+ */
+
+import { MEGATRON_KEYS } from '../../frameworks/megatron-core/keys.ts';
+import type { Texts } from '../../model/reading.ts';
+import type { TextRange } from '../../model/source.ts';
+import { evaluateShell, type ShellReading } from '../shell/evaluate.ts';
+import { type Argument, argumentOf, type Flags, readFlags, wordsOfText } from '../shell/flags.ts';
+import { type Pieces, splitFields, textOf } from '../shell/values.ts';
+import { readWorld, type World } from './world.ts';
+
+export interface Launch {
+  readonly id: string;
+  readonly flags: Flags;
+  readonly world: World;
+  /** The Python script; null where only flags are set. */
+  readonly script: Argument | null;
+  readonly place: TextRange;
+  /** Why it may not run. */
+  readonly maybe: string | null;
+}
+
+export interface Launches {
+  readonly launches: readonly Launch[];
+  readonly shell: ShellReading;
+}
+
+const MARK =
+  /--(?:pipeline[-_]model[-_]parallel[-_](?:size|layout)|tensor[-_]model[-_]parallel[-_]size|num[-_]layers|hybrid[-_]layer[-_]pattern)\b/;
+/** Scripts that take Megatron's flags and do not train. */
+const NOT_TRAINING =
+  /(?:generat|inference|server|convert|preprocess|export|quantize|prune|mmlu|evaluate|eval_|merge_|checkpoint)[^/]*\.py$/;
+const NOT_LAUNCHING = new Set(['echo', 'printf', 'cat', 'grep', 'sed', 'tee', 'log', 'logger', 'print']);
+
+const SWITCHES: ReadonlySet<string> = new Set([
+  ...Object.values(MEGATRON_KEYS)
+    .filter((row) => row.takes === 'switch')
+    .map((row) => row.flag),
+  'sequence-parallel',
+  'use-distributed-optimizer',
+  'use-mcore-models',
+  'use-flash-attn',
+  'overlap-grad-reduce',
+  'overlap-param-gather',
+  'untie-embeddings-and-output-weights',
+  'disable-bias-linear',
+  'moe-grouped-gemm',
+  'standalone',
+]);
+
+function wanted(words: readonly Pieces[]): boolean {
+  return words.some((word) => word.some((piece) => piece.text !== null && MARK.test(piece.text)));
+}
+
+export function readLaunches(path: string, texts: Texts): Launches {
+  const shell = evaluateShell(path, texts, wanted);
+  const launches: Launch[] = [];
+  for (const command of shell.commands) {
+    const words = flatten(command.words);
+    if (words === null) continue;
+    const at = words.findIndex((word) => /\.py$/.test(textOf(word) ?? ''));
+    const script = at < 0 ? null : argumentOf(words[at]!, command.range);
+    if (script !== null && NOT_TRAINING.test(script.text ?? '')) continue;
+    const flags = readFlags(words, SWITCHES, command.range);
+    if (!isPlan(flags)) continue;
+    const launcher = at < 0 ? words.slice(0, 8) : words.slice(0, at);
+    const { variables, slurm, range } = command;
+    const world = readWorld({ words, launcher, flags, variables, slurm, place: range });
+    const id = launches.length === 0 ? 'main' : `launch-${launches.length + 1}`;
+    launches.push({ id, flags, world, script, place: range, maybe: command.maybe });
+  }
+  if (launches.length > 0) return { launches, shell };
+  const only = unlaunched(path, shell);
+  return { launches: only === null ? [] : [only], shell };
+}
+
+function isPlan(flags: Flags): boolean {
+  return ['pipeline-model-parallel-size', 'tensor-model-parallel-size', 'num-layers', 'hybrid-layer-pattern'].some(
+    (name) => flags.byName.has(name),
+  );
+}
+
+/** The words, with the text of `bash -c "…"` and `eval "…"` taken apart; null for a command that only shows them. */
+function flatten(words: readonly Pieces[]): readonly Pieces[] | null {
+  const name = (words[0] === undefined ? '' : (textOf(words[0]) ?? '')).replace(/^.*\//, '');
+  if (NOT_LAUNCHING.has(name)) return null;
+  return words.flatMap((word, i) => {
+    const before = i === 0 ? null : textOf(words[i - 1]!);
+    const isText = name === 'eval' || name === 'ssh' || (before !== null && /^-[a-z]*c$/.test(before));
+    return isText ? wordsOfText(word) : [word];
+  });
+}
+
+/** Flags that the file sets in variables and never launches. */
+function unlaunched(path: string, shell: ShellReading): Launch | null {
+  const words: Pieces[] = [];
+  for (const value of shell.variables.values()) {
+    const fields = value.kind === 'array' ? value.items : splitFields(value.pieces).fields;
+    const takes = fields.some((field) => field[0]?.text?.startsWith('--') === true);
+    if (takes) words.push(...fields);
+  }
+  const place = { file: path, offset: 0, length: 0 };
+  const flags = readFlags(words, SWITCHES, place);
+  const pp = flags.byName.get('pipeline-model-parallel-size');
+  if (pp === undefined) return null;
+  const { variables, slurm } = shell;
+  const world = readWorld({ words, launcher: [], flags, variables, slurm, place: pp.range });
+  return { id: 'main', flags, world, script: null, place: pp.range, maybe: null };
+}
