@@ -46,19 +46,37 @@ async function examples(folder: vscode.Uri): Promise<readonly Example[]> {
   );
 }
 
-/** An unsaved document with the example's name where a folder is open, so that saving puts it there. */
+/** An unsaved document; with the example's name where a folder is open, so that saving puts it there. */
 async function openCopy(name: string, content: string): Promise<vscode.TextDocument> {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const language = languageOf(name) ?? LANGUAGES[0];
   if (folder === undefined) return vscode.workspace.openTextDocument({ content, language });
-  const uri = vscode.Uri.joinPath(folder, name).with({ scheme: 'untitled' });
+  const uri = (await freeUri(folder, name)).with({ scheme: 'untitled' });
   const document = await vscode.workspace.openTextDocument(uri);
-  if (document.getText() === '') {
-    const edit = new vscode.WorkspaceEdit();
-    edit.insert(uri, new vscode.Position(0, 0), content);
-    await vscode.workspace.applyEdit(edit);
-  }
+  const edit = new vscode.WorkspaceEdit();
+  edit.insert(uri, new vscode.Position(0, 0), content);
+  await vscode.workspace.applyEdit(edit);
   return document;
+}
+
+/** `name` in the folder, or `name-2` and so on (before the first dot) where that is taken, on disk or unsaved. */
+async function freeUri(folder: vscode.Uri, name: string): Promise<vscode.Uri> {
+  const dot = name.indexOf('.');
+  for (let count = 1; ; count++) {
+    const candidate = count === 1 ? name : `${name.slice(0, dot)}-${count}${name.slice(dot)}`;
+    const uri = vscode.Uri.joinPath(folder, candidate);
+    const open = vscode.workspace.textDocuments.some((each) => each.uri.path === uri.path);
+    if (!open && !(await exists(uri))) return uri;
+  }
+}
+
+async function exists(uri: vscode.Uri): Promise<boolean> {
+  try {
+    await vscode.workspace.fs.stat(uri);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function languageOf(name: string): Language | null {

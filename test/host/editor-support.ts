@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { analyse, prepare, readerFor } from '../../src/analysis.ts';
+import { placeOf } from '../../src/editor/places.ts';
 import type { Api } from '../../src/extension.ts';
 import type { Analysis } from '../../src/model/analysis.ts';
 import type { Said } from '../../src/model/plan.ts';
-import { DEFAULT_ANALYSIS_SETTINGS } from '../../src/model/settings.ts';
+import { type AnalysisSettings, DEFAULT_ANALYSIS_SETTINGS } from '../../src/model/settings.ts';
 
 export const EXTENSION_ID = 'bubblelens.bubblelens';
 
@@ -58,11 +59,13 @@ export interface Surfaces {
   readonly messages: readonly string[];
   readonly hints: readonly string[];
   readonly lenses: readonly string[];
+  /** From 0, one for each plan. */
+  readonly lensLines: readonly number[];
 }
 
 /** What the editor shows of a document, asked as the editor asks. */
 export async function surfaces(document: vscode.TextDocument): Promise<Surfaces> {
-  const ours = vscode.languages.getDiagnostics(document.uri).filter((each) => each.source === 'Bubblelens');
+  const ours = ourDiagnostics(document.uri);
   const whole = new vscode.Range(0, 0, document.lineCount, 0);
   const hints = await vscode.commands.executeCommand<vscode.InlayHint[]>(
     'vscode.executeInlayHintProvider',
@@ -79,17 +82,56 @@ export async function surfaces(document: vscode.TextDocument): Promise<Surfaces>
     messages: ours.map((each) => each.message),
     hints: hints.map(({ label }) => (typeof label === 'string' ? label : label.map((part) => part.value).join(''))),
     lenses: lenses.flatMap((lens) => lens.command?.title ?? []),
+    lensLines: [...new Set(lenses.map((lens) => lens.range.start.line))],
   };
 }
 
-/** The Markdown that hovers over the first occurrence of a text. */
-export async function hoverOver(document: vscode.TextDocument, token: string): Promise<string> {
+export function ourDiagnostics(uri: vscode.Uri): readonly vscode.Diagnostic[] {
+  return vscode.languages.getDiagnostics(uri).filter((each) => each.source === 'Bubblelens');
+}
+
+export async function fixTitles(document: vscode.TextDocument, range: vscode.Range): Promise<vscode.CodeAction[]> {
+  const quickFix = vscode.CodeActionKind.QuickFix.value;
+  const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+    'vscode.executeCodeActionProvider',
+    document.uri,
+    range,
+    quickFix,
+  );
+  return actions.filter((each) => each.title.includes('idle'));
+}
+
+export async function completionLabels(
+  document: vscode.TextDocument,
+  position: vscode.Position,
+): Promise<readonly string[]> {
+  const list = await vscode.commands.executeCommand<vscode.CompletionList>(
+    'vscode.executeCompletionItemProvider',
+    document.uri,
+    position,
+  );
+  return list.items.map(({ label }) => (typeof label === 'string' ? label : label.label));
+}
+
+export async function openUntitled(language: string, content: string): Promise<vscode.TextDocument> {
+  const document = await vscode.workspace.openTextDocument({ language, content });
+  await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
+  await (await api()).settled(document);
+  return document;
+}
+
+export async function setSetting(key: string, value: unknown): Promise<void> {
+  await vscode.workspace.getConfiguration('bubblelens').update(key, value, vscode.ConfigurationTarget.Global);
+}
+
+/** The Markdown that hovers at so many characters from the first occurrence of a text. */
+export async function hoverOver(document: vscode.TextDocument, token: string, further = 0): Promise<string> {
   const offset = document.getText().indexOf(token);
   assert.ok(offset >= 0, `"${token}" is not in the document`);
   const hovers = await vscode.commands.executeCommand<vscode.Hover[]>(
     'vscode.executeHoverProvider',
     document.uri,
-    document.positionAt(offset),
+    document.positionAt(offset + further),
   );
   const texts = hovers.flatMap(({ contents }) =>
     contents.map((each) => (typeof each === 'string' ? each : each.value)),
@@ -98,13 +140,17 @@ export async function hoverOver(document: vscode.TextDocument, token: string): P
 }
 
 /** What the facade says of the text as it stands: the numbers that `explain` prints. */
-export async function expected(document: vscode.TextDocument, said: Said = {}): Promise<Analysis> {
-  const file = vscode.workspace.asRelativePath(document.uri, false);
+export async function expected(
+  document: vscode.TextDocument,
+  said: Said = {},
+  settings: AnalysisSettings = DEFAULT_ANALYSIS_SETTINGS,
+): Promise<Analysis> {
+  const { file } = placeOf(document);
   const text = document.getText();
   const reader = readerFor(file, text);
   assert.ok(reader, `${file} is nobody's`);
   await prepare(reader);
-  return analyse({ file, texts: { [file]: text }, said, settings: DEFAULT_ANALYSIS_SETTINGS });
+  return analyse({ file, texts: { [file]: text }, said, settings });
 }
 
 /** Waits until a condition holds; fails with `what` when it does not within the time. */

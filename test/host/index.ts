@@ -6,10 +6,11 @@
 
 import { appendFileSync } from 'node:fs';
 import { tests as activation } from './activation.host.ts';
+import { tests as commands } from './commands.host.ts';
 import { tests as editor } from './editor.host.ts';
 import type { HostTest } from './host-test.ts';
 
-const ALL: readonly HostTest[] = [...activation, ...editor];
+const ALL: readonly HostTest[] = [...activation, ...editor, ...commands];
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
