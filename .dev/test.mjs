@@ -6,6 +6,7 @@
 // counted than what a runner reported; a step that reports no test has failed.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { SourceMap } from 'node:module';
 import path from 'node:path';
 import { runTests } from '@vscode/test-electron';
 import { build, bundleTests } from './build.mjs';
@@ -130,7 +131,8 @@ async function inWindow(host, window, extensionTestsPath, words) {
       extensionTestsPath,
       launchArgs: window === 'empty' ? [] : [folder],
       extensionTestsEnv: {
-        NODE_OPTIONS: '--enable-source-maps',
+        // Each test has a limit of its own; this one is for a window that never starts or ends.
+        BUBBLELENS_HOST_TIMEOUT_MS: process.env.BUBBLELENS_HOST_TIMEOUT_MS ?? '600000',
         BUBBLELENS_ROOT: root,
         BUBBLELENS_HOST_RESULTS: results,
         BUBBLELENS_HOST_WINDOW: window,
@@ -140,20 +142,33 @@ async function inWindow(host, window, extensionTestsPath, words) {
       (code) => code !== 0,
       () => true,
     );
-    return hostResults(results, failed, words.length > 0);
+    return hostResults(results, failed, words.length > 0, inSources(extensionTestsPath));
   } finally {
     rmSync(own, { recursive: true, force: true });
   }
 }
 
+/** Puts source places where a text names places of a bundle: the editor's own stack traces do not. */
+function inSources(bundle) {
+  const map = new SourceMap(JSON.parse(readFileSync(`${bundle}.map`, 'utf8')));
+  return (text) =>
+    text.replace(/([^\s(]+):(\d+):(\d+)/g, (whole, file, line, column) => {
+      if (file !== bundle) return whole;
+      const { originalSource, originalLine, originalColumn } = map.findEntry(Number(line) - 1, Number(column) - 1);
+      if (originalSource === undefined) return whole;
+      const source = path.relative(root, path.resolve(path.dirname(bundle), originalSource));
+      return `${source}:${originalLine + 1}:${originalColumn + 1}`;
+    });
+}
+
 /** Counts the result lines; tests that were planned but never reported have failed. */
-function hostResults(file, runFailed, chosen) {
+function hostResults(file, runFailed, chosen, located) {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').filter(Boolean) : [];
   const records = lines.map((line) => JSON.parse(line));
   const planned = records.find((record) => record.planned !== undefined)?.planned;
   const ended = records.filter((record) => record.name !== undefined);
   for (const { name, ok, ms, error } of ended) {
-    console.log(`${ok ? '✔' : '✖'} ${name} (${ms} ms)${ok ? '' : `\n${error}`}`);
+    console.log(`${ok ? '✔' : '✖'} ${name} (${ms} ms)${ok ? '' : `\n${located(error)}`}`);
   }
   const passed = ended.filter((record) => record.ok).length;
   const lost = Math.max(0, (planned ?? 0) - ended.length);
