@@ -4,12 +4,12 @@
  * is missing is unknown, not guessed. The format is the table in `native/keys.ts`.
  */
 
-import type { Finding, RelatedPlace } from '../model/finding.ts';
+import type { Change, Finding, RelatedPlace, TextEdit } from '../model/finding.ts';
 import type { FindingCode } from '../model/finding-codes.ts';
 import type { Experts, ModelShape, Plan, Said } from '../model/plan.ts';
 import type { Reader, Reading, Texts } from '../model/reading.ts';
 import { COMMUNICATION_MODES, SCHEDULE_IDS, type ScheduleId } from '../model/schedule.ts';
-import { byDefault, derived, rangeOf, type Sourced, type TextRange } from '../model/source.ts';
+import { byDefault, derived, rangeOf, type Sourced, type TextRange, unknown } from '../model/source.ts';
 import { readJsonc } from './jsonc/read.ts';
 import { finding } from './limits.ts';
 import { checkTree } from './native/check.ts';
@@ -35,11 +35,7 @@ export const nativeReader: Reader = {
   parsers: ['yaml', 'jsonc'],
   claims: claimsNative,
   read: readNative,
-  edits: (texts, plan, change) => {
-    const file = plan.anchor.file;
-    const text = texts[file];
-    return text === undefined ? null : nativeEdits(file, text, nativeTree(file, text).root, plan, change);
-  },
+  edits: editNative,
 };
 
 /** By its name, or by `bubblelens: 1` near its start. */
@@ -52,6 +48,27 @@ export function claimsNative(path: string, text: string): boolean {
 /** The tree of a native file, by the front end that its name asks for. */
 export function nativeTree(file: string, text: string): Tree {
   return /\.jsonc?$/i.test(file) ? readJsonc(file, text) : readYaml(file, text);
+}
+
+/** A change that would leave the file with more errors than it has is one that the file cannot express. */
+function editNative(texts: Texts, plan: Plan, change: Change): readonly TextEdit[] | null {
+  const { file } = plan.anchor;
+  const text = texts[file];
+  if (text === undefined) return null;
+  const { root, problems } = nativeTree(file, text);
+  if (problems.some((problem) => problem.code === 'syntax-error')) return null;
+  const edits = nativeEdits(file, text, root, plan, change);
+  if (edits === null) return null;
+  const after = [...edits]
+    .sort((a, b) => b.offset - a.offset)
+    .reduce((result, edit) => result.slice(0, edit.offset) + edit.text + result.slice(edit.offset + edit.length), text);
+  const was = errorCount(readNative(file, { [file]: text }, {}));
+  return errorCount(readNative(file, { [file]: after }, {})) > was ? null : edits;
+}
+
+function errorCount({ plans, problems }: Reading): number {
+  const findings = [...problems, ...plans.flatMap((plan) => plan.findings)];
+  return findings.filter((each) => each.severity === 'error').length;
 }
 
 function readNative(path: string, texts: Texts, said: Said): Reading {
@@ -128,7 +145,7 @@ function planOf({ path, root, anchor, checked, values }: Source): Plan {
     vpp,
     ep: number('parallel.expert', 'the expert parallel size'),
     schedule,
-    groupSize: groupSize(values, schedule, sizes.pp),
+    groupSize: groupSize(values, schedule, sizes.pp, sizes.microbatches),
     sequenceLength: number('model.sequence', 'the sequence length'),
     communication: communicationOf(values),
     stages: split.stages,
@@ -180,17 +197,25 @@ function virtualStages(
   const written = values.number('pipeline.virtualStages', 'the virtual stages of a rank');
   if (written.value !== null || written.source.range !== undefined) return written;
   const each = schedule.value === null ? null : SCHEDULE_FACTS[schedule.value].stagesPerRank;
-  if (each === 1) return byDefault(1, `one stage a rank in ${schedule.value}`);
-  if (each === 2) return byDefault(2, `exactly two stages a rank in ${schedule.value}`);
-  if (listed === null || listed === 0 || pp.value === null || listed % pp.value !== 0) return written;
+  if (each === 1) return byDefault(1, `${schedule.value}: one stage on each rank`);
+  if (each === 2) return byDefault(2, `${schedule.value}: exactly two stages on each rank`);
+  if (listed === null || listed === 0 || pp.value === null || listed % pp.value !== 0) {
+    return schedule.value === null ? unknown('the schedule', 'pipeline.schedule') : written;
+  }
   return derived(listed / pp.value, `${listed} stages / ${pp.value} ranks`, ['stages', 'pp']);
 }
 
-function groupSize(values: Values, schedule: Sourced<ScheduleId>, pp: Sourced<number>): Sourced<number> {
+/** Only interleaved 1F1B has a customary size: as many microbatches as ranks (Narayanan et al. 2021). */
+function groupSize(
+  values: Values,
+  schedule: Sourced<ScheduleId>,
+  pp: Sourced<number>,
+  microbatches: Sourced<number>,
+): Sourced<number> {
   const written = values.number('pipeline.groupSize', 'the microbatch group size');
-  if (written.value !== null || written.source.range !== undefined || pp.value === null) return written;
-  const grouped = schedule.value === 'interleaved-1f1b' || schedule.value === 'grouped-interleaved';
-  return grouped ? byDefault(pp.value, 'the paper: groups of as many microbatches as there are ranks') : written;
+  if (written.value !== null || written.source.range !== undefined) return written;
+  if (schedule.value !== 'interleaved-1f1b' || pp.value === null || microbatches.value === null) return written;
+  return byDefault(Math.min(pp.value, microbatches.value), 'groups of as many microbatches as there are ranks');
 }
 
 function communicationOf(values: Values): Plan['communication'] {

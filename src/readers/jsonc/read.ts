@@ -55,7 +55,8 @@ function convert(file: string, text: string): Tree {
   const errors: { error: number; offset: number; length: number }[] = [];
   const options = { allowTrailingComma: true, allowEmptyContent: true };
   const root = parser('jsonc').parseTree(text.replace(/^\uFEFF/, ' '), errors, options);
-  const problems = errors.slice(0, MAX_PROBLEMS).map(({ error, offset, length }) => {
+  const first = errors.filter(({ offset }, i) => errors[i - 1]?.offset !== offset);
+  const problems = first.slice(0, MAX_PROBLEMS).map(({ error, offset, length }) => {
     const start = Math.min(offset, text.length);
     const range = { file, offset: start, length: Math.max(0, Math.min(length, text.length - start)) };
     return finding('syntax-error', `JSON: ${MESSAGES[error - 1] ?? 'this cannot be read'}`, range);

@@ -136,7 +136,9 @@ function inRange(row: Extract<KeyRow, { type: 'integer' | 'number' }>, value: nu
 
 function illegalMessage(row: KeyRow, node: TreeNode, label: string): string {
   if (row.type === 'choice' && node.kind === 'scalar') {
-    const meant = suggest(String(node.value), [...choiceValues(row), ...Object.keys(row.spellings)]);
+    const values = choiceValues(row);
+    const few = values.length <= 4;
+    const meant = few ? null : suggest(String(node.value), [...values, ...Object.keys(row.spellings)]);
     const hint = meant === null ? `takes ${expectation(row)}` : `did you mean ${canonicalChoice(row, meant)}?`;
     return `${label}: ${quoteValue(node)} is not known; ${hint}`;
   }

@@ -7,7 +7,7 @@
 import type { Change, TextEdit } from '../../model/finding.ts';
 import type { Plan } from '../../model/plan.ts';
 import { SCHEDULE_IDS, type ScheduleId } from '../../model/schedule.ts';
-import { has, nodeAt, type TreeNode } from '../tree.ts';
+import { has, type TreeNode } from '../tree.ts';
 import { legalValue, type NativeValue } from './check.ts';
 import { isNativeKey, keyRow, type ValueKey } from './keys.ts';
 import { SCHEDULE_FACTS } from './schedule-facts.ts';
@@ -15,7 +15,10 @@ import { setEdits } from './write.ts';
 
 type Assignments = Map<ValueKey, NativeValue>;
 
-/** The edits that make `change` true in the file; null where it is no legal value or the file cannot express it. */
+/**
+ * The edits that make `change` true in the file; null where it is no legal value or has no place in the file. The
+ * caller reads the result again: where the sizes or the stage list do not allow the change, that reading says so.
+ */
 export function nativeEdits(
   file: string,
   text: string,
@@ -28,7 +31,8 @@ export function nativeEdits(
   const value = legalValue(keyRow(key), change.value);
   if (value === null) return null;
   const assignments: Assignments = new Map([[key, value]]);
-  if (!followStages(root, plan, assignments) || !followSizes(root, plan, key, assignments)) return null;
+  followStages(root, plan, assignments);
+  followSizes(root, plan, key, assignments);
   const edits: TextEdit[] = [];
   for (const [assigned, to] of assignments) {
     const written = setEdits(file, text, root, assigned, to);
@@ -52,30 +56,22 @@ const INTERLEAVED: Partial<Record<ScheduleId, ScheduleId>> = {
   'zb-1p': 'interleaved-zb',
 };
 
-/** Keeps schedule, virtual stages, placement and the stage list in step; false where they cannot be. */
-function followStages(root: TreeNode, plan: Plan, assignments: Assignments): boolean {
-  const before = SCHEDULE_IDS.find((id) => id === plan.schedule.value) ?? null;
+/** Keeps schedule, virtual stages and placement in step where they can be. */
+function followStages(root: TreeNode, plan: Plan, assignments: Assignments): void {
+  const before = plan.schedule.value;
   const asked = assignments.get('pipeline.virtualStages');
   let schedule = SCHEDULE_IDS.find((id) => id === assignments.get('pipeline.schedule')) ?? before;
-  if (typeof asked === 'number' && schedule !== null && SCHEDULE_FACTS[schedule].stagesPerRank !== 'several') {
-    if (asked !== SCHEDULE_FACTS[schedule].stagesPerRank) {
-      schedule = INTERLEAVED[schedule] ?? null;
-      if (schedule === null) return false;
-      assignments.set('pipeline.schedule', schedule);
-    }
+  const interleaved = schedule === null ? undefined : INTERLEAVED[schedule];
+  if (interleaved !== undefined && asked !== undefined && asked !== 1) {
+    schedule = interleaved;
+    assignments.set('pipeline.schedule', interleaved);
   }
-  const each = schedule === null ? 'several' : SCHEDULE_FACTS[schedule].stagesPerRank;
-  if (schedule !== before && schedule !== null) {
-    if (each !== 'several' && asked === undefined && has(root, 'pipeline.virtualStages')) {
-      assignments.set('pipeline.virtualStages', each);
-    }
-    if (has(root, 'pipeline.placement')) assignments.set('pipeline.placement', SCHEDULE_FACTS[schedule].placement);
+  if (schedule === null || schedule === before) return;
+  const { stagesPerRank, placement } = SCHEDULE_FACTS[schedule];
+  if (stagesPerRank !== 'several' && asked === undefined && has(root, 'pipeline.virtualStages')) {
+    assignments.set('pipeline.virtualStages', stagesPerRank);
   }
-  const list = nodeAt(root, 'stages');
-  if (list.kind !== 'list' || list.items.length === 0) return true;
-  const pp = assignments.get('pipeline.size') ?? plan.pp.value;
-  const vpp = assignments.get('pipeline.virtualStages') ?? (each === 'several' ? plan.vpp.value : each);
-  return typeof pp !== 'number' || typeof vpp !== 'number' || pp * vpp === list.items.length;
+  if (has(root, 'pipeline.placement')) assignments.set('pipeline.placement', placement);
 }
 
 const GPU_KEYS: readonly string[] = [
@@ -86,8 +82,11 @@ const GPU_KEYS: readonly string[] = [
   'cluster.gpus',
 ];
 
-/** Keeps both products of the sizes true; false where a size would be no whole number. */
-function followSizes(root: TreeNode, plan: Plan, key: ValueKey, assignments: Assignments): boolean {
+const BATCH_KEYS: readonly string[] = ['batch.micro', 'batch.global', 'pipeline.microbatches'];
+
+/** Keeps both products of the sizes true where whole numbers can. */
+function followSizes(root: TreeNode, plan: Plan, key: ValueKey, assignments: Assignments): void {
+  if (!GPU_KEYS.includes(key) && !BATCH_KEYS.includes(key)) return;
   const after = (of: ValueKey, planned: number | null): number | null => {
     const value = assignments.get(of);
     return typeof value === 'number' ? value : planned;
@@ -103,34 +102,29 @@ function followSizes(root: TreeNode, plan: Plan, key: ValueKey, assignments: Ass
       const gpus = product(perReplica, dp);
       if (has(root, 'cluster.gpus') && gpus !== null) assignments.set('cluster.gpus', gpus);
     } else if (has(root, 'cluster.gpus') || key === 'cluster.gpus') {
-      const replicas = quotient(after('cluster.gpus', plan.gpus.value), perReplica);
-      if (replicas === 'fraction') return false;
-      dp = replicas;
-      if (has(root, 'parallel.data') && replicas !== null) assignments.set('parallel.data', replicas);
+      dp = quotient(after('cluster.gpus', plan.gpus.value), perReplica);
+      if (has(root, 'parallel.data') && dp !== null) assignments.set('parallel.data', dp);
     }
   }
   const perMicrobatch = product(after('batch.micro', plan.microBatchSize.value), dp);
   const hasGlobal = has(root, 'batch.global') || key === 'batch.global';
-  if (!hasGlobal || perMicrobatch === null) return true;
+  if (!hasGlobal || perMicrobatch === null) return;
   if (key === 'pipeline.microbatches') {
     const global = product(perMicrobatch, after('pipeline.microbatches', null));
     if (global !== null) assignments.set('batch.global', global);
     if (!has(root, 'pipeline.microbatches')) assignments.delete('pipeline.microbatches');
-    return true;
+    return;
   }
   const microbatches = quotient(after('batch.global', plan.globalBatchSize.value), perMicrobatch);
-  if (microbatches === 'fraction') return !GPU_KEYS.includes(key) && !key.startsWith('batch.');
   if (microbatches !== null && microbatches !== plan.microbatches.value && has(root, 'pipeline.microbatches')) {
     assignments.set('pipeline.microbatches', microbatches);
   }
-  return true;
 }
 
 function product(...factors: readonly (number | null)[]): number | null {
   return factors.reduce((result, factor) => (result === null || factor === null ? null : result * factor), 1);
 }
 
-function quotient(total: number | null, divisor: number | null): number | null | 'fraction' {
-  if (total === null || divisor === null) return null;
-  return total % divisor === 0 ? total / divisor : 'fraction';
+function quotient(total: number | null, divisor: number | null): number | null {
+  return total === null || divisor === null || total % divisor !== 0 ? null : total / divisor;
 }

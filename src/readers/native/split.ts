@@ -127,7 +127,7 @@ function readContents(
       ? unknown('how many stages there are', 'pipeline.virtualStages')
       : fromText(
           counts.map((value, s) => content(value, s, count)),
-          list.range,
+          input.listKeyRange,
         );
   return { stages, layers: layers.value === null ? derived(sum, 'the sum over the stages', ['stages']) : layers };
 }
@@ -164,7 +164,7 @@ function readTimes(list: ListNode, input: SplitInput, findings: Finding[]): Spli
   }
   const note =
     'backwardMs is the whole backward: how it splits into input and weights is not known, so all of it counts as input';
-  return fromText(times, list.range, whole > 0 ? note : undefined);
+  return fromText(times, listKeyRange, whole > 0 ? note : undefined);
 }
 
 interface Backward {

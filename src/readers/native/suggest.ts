@@ -6,10 +6,12 @@
 /** Longer words are not compared: nobody misspells by that much, and the cost is quadratic. */
 const MAX_LENGTH = 64;
 
-/** The nearest candidate, when it is near enough to be meant; null otherwise. */
+/** The candidate that was begun, else the nearest one that is near enough to be meant; null otherwise. */
 export function suggest(written: string, candidates: readonly string[]): string | null {
   const wanted = normal(written);
   if (wanted.length === 0 || wanted.length > MAX_LENGTH) return null;
+  const begun = candidates.find((candidate) => wanted.length > 2 && normal(candidate).startsWith(wanted));
+  if (begun !== undefined) return begun;
   let best: string | null = null;
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of candidates) {
