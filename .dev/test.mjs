@@ -13,7 +13,7 @@ import { build, bundleTests } from './build.mjs';
 import { ensureHost, hostTable } from './hosts.mjs';
 import { packageExtension } from './package.mjs';
 import { out, root, runFolder } from './paths.mjs';
-import { run } from './processes.mjs';
+import { run, ToolError } from './processes.mjs';
 import { installExtension } from './serve.mjs';
 import { ensureChromium } from './system.mjs';
 
@@ -202,7 +202,8 @@ async function runStep(step, words) {
   console.log(`\n== ${step.name}`);
   const started = Date.now();
   const counted = await step.run(words).catch((error) => {
-    console.error(error.output ? `${error.message}\n${error.output}` : (error.stack ?? error));
+    const known = error instanceof ToolError;
+    console.error(known ? `${error.message}\n${error.output}` : (error.stack ?? error));
     return one(false);
   });
   const seconds = ((Date.now() - started) / 1000).toFixed(1);
