@@ -12,7 +12,9 @@ import { font, type Scene, type Slice, snap, xOf } from './scene.ts';
 
 /** Bars in view up to which corners are round: beyond, they are too small to tell. */
 const MOST_ROUNDED = 2500;
-const LABEL_ROOM = 6;
+/** Narrower bars would be nothing but outline. */
+const LEAST_OUTLINED = 10;
+const LABEL_ROOM = 3;
 
 const INPUT = 1;
 const WEIGHT = 2;
@@ -23,6 +25,9 @@ interface Bar {
   readonly top: number;
   readonly width: number;
   readonly height: number;
+  /** What is seen of it, before rounding to pixels: bars of one length then all have their number, or none has. */
+  readonly room: number;
+  readonly middle: number;
   readonly microbatch: number;
 }
 
@@ -68,8 +73,11 @@ function groupsOf(scene: Scene, slices: readonly Slice[]): readonly Group[] {
 function barOf(scene: Scene, rank: number, index: number, rowTop: number): Bar {
   const { timeline } = scene.view;
   const { plotLeft, plotWidth, barHeight } = scene.layout;
-  const left = snap(scene, Math.max(xOf(scene, timeline.start[index]!), plotLeft - 8));
-  const right = snap(scene, Math.min(xOf(scene, timeline.end[index]!), plotLeft + plotWidth + 8));
+  const from = xOf(scene, timeline.start[index]!);
+  const to = xOf(scene, timeline.end[index]!);
+  const left = snap(scene, Math.max(from, plotLeft - 8));
+  const right = snap(scene, Math.min(to, plotLeft + plotWidth + 8));
+  const seen = { from: Math.max(from, plotLeft), to: Math.min(to, plotLeft + plotWidth) };
   const width = right - left > 4 ? right - left - 1 : Math.max(right - left, 1 / scene.dpr);
   const twin = scene.coverage.paired?.[index] ? pairedWith(timeline, rank, index) : -1;
   const lane = twin < 0 ? { top: 0, height: barHeight } : laneOf(barHeight, index < twin);
@@ -79,6 +87,8 @@ function barOf(scene: Scene, rank: number, index: number, rowTop: number): Bar {
     width,
     top: rowTop + lane.top + low,
     height: lane.height - low,
+    room: seen.to - seen.from,
+    middle: (seen.from + seen.to - 1) / 2,
     microbatch: timeline.microbatch[index]!,
   };
 }
@@ -102,7 +112,7 @@ function drawShapes(context: CanvasRenderingContext2D, scene: Scene, group: Grou
       const round = strip.top === 0 ? [radius, radius, 0, 0] : [0, 0, radius, radius];
       fillBox(context, left, top + strip.top, width, strip.height, round);
     }
-    if (outline !== null) {
+    if (outline !== null && width >= LEAST_OUTLINED) {
       context.strokeStyle = outline;
       context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
     }
@@ -127,22 +137,20 @@ function fillBox(
 }
 
 function drawNumbers(context: CanvasRenderingContext2D, scene: Scene, group: Group): void {
-  const { plotLeft, plotWidth } = scene.layout;
-  const size = Math.min(12, Math.floor((group.bars[0]?.height ?? 0) - 3));
+  const height = group.bars[0]?.height ?? 0;
+  const size = Math.min(12, Math.floor((height - (stripOf(group.kind, height)?.height ?? 0)) * 0.75));
   if (size < 9) return;
   context.font = font(scene, size);
   context.textAlign = 'center';
   context.textBaseline = 'middle';
   context.fillStyle = group.fill.ink;
   const digit = context.measureText('0').width;
-  for (const { left, top, width, height, microbatch } of group.bars) {
+  for (const { top, height, room, middle, microbatch } of group.bars) {
     const text = String(microbatch);
-    const seenLeft = Math.max(left, plotLeft);
-    const seenWidth = Math.min(left + width, plotLeft + plotWidth) - seenLeft;
-    if (seenWidth < text.length * digit + LABEL_ROOM || height < size) continue;
+    if (room < text.length * digit + LABEL_ROOM || height < size) continue;
     const strip = stripOf(group.kind, height);
     const shift = strip === null ? 0 : strip.top === 0 ? strip.height / 2 : -strip.height / 2;
-    context.fillText(text, seenLeft + seenWidth / 2, top + height / 2 + shift + 0.5);
+    context.fillText(text, middle, top + height / 2 + shift + 0.5);
   }
 }
 

@@ -38,10 +38,11 @@ function drawOutline(context: CanvasRenderingContext2D, scene: Scene, item: Item
   const right = snap(scene, Math.min(xOf(scene, item.end), plotLeft + plotWidth + 8));
   const top = snap(scene, barTop(scene.layout, scene.scroll, item.rank));
   const box = Math.max(right - left, 3);
+  const outside = width / 2 + 0.5;
   context.lineWidth = width + 2;
   context.strokeStyle = cssColour(scene.palette.background);
   context.beginPath();
-  context.roundRect(left - 0.5, top - 0.5, box + 0.5, barHeight + 1, 3.5);
+  context.roundRect(left - outside, top - outside, box + 2 * outside - 1, barHeight + 2 * outside, 3 + outside);
   context.stroke();
   context.lineWidth = width;
   context.strokeStyle = colour;

@@ -39,6 +39,7 @@ export function listen(
     canvas.setPointerCapture(event.pointerId);
     const { offsetX: x, offsetY: y } = event;
     tooltip.hide();
+    stage.hover(null);
     if (inMinimap(scene, y)) {
       drag = { type: 'minimap' };
       centreOn(stage, scene, x);

@@ -56,7 +56,7 @@ export function readPalette(page: HTMLElement): Palette {
     matchMedia('(forced-colors: active)').matches;
   const kinds = NAMES.map((name) => {
     const first = read(name);
-    return { first, last: mixColours(first, background, strong ? 0.55 : 0.42) };
+    return { first, last: mixColours(first, background, strong ? 0.5 : 0.34) };
   });
   version += 1;
   const palette: Palette = {

@@ -105,8 +105,8 @@ function start(script: HTMLScriptElement | null): void {
     document.body.dataset.state = state;
     notice.hidden = state !== 'stale';
     empty.hidden = state !== 'empty';
-    if (state === 'stale') setText(notice, `Last good result: ${reason}`);
-    if (state === 'empty') setText(empty, reason);
+    if (state === 'stale') setText(notice, `Not up to date: ${reason}`);
+    if (state === 'empty') empty.replaceChildren(element('h2', {}, 'No timeline'), element('p', {}, reason));
   };
 
   const receive = (message: ToWebview) => {

@@ -14,3 +14,6 @@ import {
 } from '@vscode/webview-ui-toolkit/dist/toolkit.min.js';
 
 provideVSCodeDesignSystem().register(vsCodeButton(), vsCodeCheckbox(), vsCodeDropdown(), vsCodeOption());
+
+// The toolkit reads the theme in a listener of `load`, which has passed when it comes this late: the event is told again.
+if (document.readyState === 'complete') window.dispatchEvent(new Event('load'));

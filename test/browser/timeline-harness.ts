@@ -155,9 +155,10 @@ function pageOf(origin: string, options: OpenOptions): string {
 const standIn = (state: unknown) => `(() => {
   const host = { sent: [], state: ${JSON.stringify(state)},
     setTheme(theme) {
-      document.body.className = theme.bodyClass;
+      document.body.dataset.vscodeThemeKind = theme.bodyClass.split(' ')[0];
       document.documentElement.removeAttribute('style');
       for (const [name, value] of Object.entries(theme.variables)) document.documentElement.style.setProperty(name, value);
+      document.body.className = theme.bodyClass;
     } };
   window.testHost = host;
   window.acquireVsCodeApi = () => {
