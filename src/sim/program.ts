@@ -12,10 +12,11 @@ import { BACKWARD_WEIGHT, FORWARD, type Order } from './order.ts';
 export interface Program {
   readonly order: Order;
   readonly ops: Ops;
-  /** Two per node: the node it waits for (`order.ids.length` for none) and its operation. */
+  /**
+   * Two per node: the node it waits for (`order.ids.length` for none) and its operation. A rank's nodes follow the
+   * entries of its list one to one; the first of an overlapped pair is a gate that takes no time.
+   */
   readonly code: Int32Array;
-  /** Per list entry: its node. The actions of an overlapped pair share one. */
-  readonly node: Int32Array;
   /** How often each operation occurs. */
   readonly occurrences: Int32Array;
   /** Per rank: the largest number of live stage-microbatches. */
@@ -46,7 +47,6 @@ interface Run {
   readonly cursor: Int32Array;
   readonly live: Int32Array;
   readonly code: Int32Array;
-  readonly node: Int32Array;
   readonly occurrences: Int32Array;
   readonly peakActivations: Int32Array;
   /** Ranks that can run, as a stack. */
@@ -58,14 +58,11 @@ interface Run {
 /** Refuses an order that deadlocks, with the wait that never ends. */
 export function compile(order: Order): Compiled {
   const run = begin(order);
-  while (run.top > 0) {
-    const rank = run.ready[--run.top]!;
-    if (run.pairOps.size === 0) runRank(run, rank);
-    else runRankWithPairs(run, rank);
-  }
-  const { ops, code, node, occurrences, peakActivations } = run;
+  if (run.pairOps.size === 0 && run.ops.directions === 1) runRanks(run);
+  else while (run.top > 0) runRankWithPairs(run, run.ready[--run.top]!);
+  const { ops, code, occurrences, peakActivations } = run;
   if (run.nodes < order.ids.length) return { ok: false, reason: deadlockReason(order, ops, run.cursor) };
-  return { ok: true, program: { order, ops, code, node, occurrences, peakActivations } };
+  return { ok: true, program: { order, ops, code, occurrences, peakActivations } };
 }
 
 function begin(order: Order): Run {
@@ -85,7 +82,6 @@ function begin(order: Order): Run {
     cursor: order.rankStart.slice(0, pp),
     live: new Int32Array(pp),
     code: new Int32Array(2 * ids.length),
-    node: new Int32Array(ids.length),
     occurrences: new Int32Array(ops.count),
     peakActivations: new Int32Array(pp),
     ready,
@@ -94,49 +90,55 @@ function begin(order: Order): Run {
   };
 }
 
-/** Runs a rank of plain actions until it has to wait or its list ends. */
-function runRank(run: Run, rank: number): void {
-  const { waits, done, parked, code, node, occurrences } = run;
+/** Runs all ranks of plain actions: each until it has to wait or its list ends. */
+function runRanks(run: Run): void {
+  const { waits, done, parked, code, occurrences, live, ready, cursor, peakActivations } = run;
   const { ids, microbatchBits, rankStart } = run.order;
   const { wakes } = run.ops;
-  const stop = rankStart[rank + 1]!;
-  let next = run.nodes;
-  let live = run.live[rank]!;
-  let peak = run.peakActivations[rank]!;
-  let i = run.cursor[rank]!;
-  for (; i < stop; i++) {
-    const id = ids[i]!;
-    const cell = id >> 2;
-    const kind = id & 3;
-    const op = ((cell >> microbatchBits) << 2) | kind;
-    const offset = waits[op]!;
-    let from = ids.length;
-    if (offset !== NOTHING) {
-      from = done[2 * cell + offset]! - 1;
-      if (from < 0) {
-        parked[rank] = 2 * cell + offset;
-        break;
+  const nothing = ids.length;
+  let next = 0;
+  let top = run.top;
+  while (top > 0) {
+    const rank = ready[--top]!;
+    const stop = rankStart[rank + 1]!;
+    let alive = live[rank]!;
+    let peak = peakActivations[rank]!;
+    let i = cursor[rank]!;
+    for (; i < stop; i++) {
+      const id = ids[i]!;
+      const cell = id >> 2;
+      const kind = id & 3;
+      const op = ((cell >> microbatchBits) << 2) | kind;
+      const offset = waits[op]!;
+      let from = nothing;
+      if (offset !== NOTHING) {
+        from = done[2 * cell + offset]! - 1;
+        if (from < 0) {
+          parked[rank] = 2 * cell + offset;
+          break;
+        }
+      }
+      code[2 * next] = from;
+      code[2 * next + 1] = op;
+      next++;
+      occurrences[op]!++;
+      alive += LIVE[kind]!;
+      if (alive > peak) peak = alive;
+      if (kind === BACKWARD_WEIGHT) continue;
+      const result = 2 * cell + (kind === FORWARD ? 0 : 1);
+      done[result] = next;
+      const waiting = wakes[op]!;
+      if (waiting >= 0 && parked[waiting] === result) {
+        parked[waiting] = -1;
+        ready[top++] = waiting;
       }
     }
-    code[2 * next] = from;
-    code[2 * next + 1] = op;
-    node[i] = next++;
-    occurrences[op]!++;
-    live += LIVE[kind]!;
-    if (live > peak) peak = live;
-    if (kind === BACKWARD_WEIGHT) continue;
-    const result = 2 * cell + (kind === FORWARD ? 0 : 1);
-    done[result] = next;
-    const waiting = wakes[op]!;
-    if (waiting >= 0 && parked[waiting] === result) {
-      parked[waiting] = -1;
-      run.ready[run.top++] = waiting;
-    }
+    live[rank] = alive;
+    peakActivations[rank] = peak;
+    cursor[rank] = i;
   }
   run.nodes = next;
-  run.live[rank] = live;
-  run.peakActivations[rank] = peak;
-  run.cursor[rank] = i;
+  run.top = 0;
 }
 
 /**
@@ -155,7 +157,7 @@ function runRankWithPairs(run: Run, rank: number): void {
     if (from < 0) break;
     const second = i + 1 < stop ? ids[i + 1]! : 0;
     if (second >= 0) {
-      node(run, i, from, op);
+      node(run, from, op);
       account(run, rank, id, op);
       i++;
       continue;
@@ -163,9 +165,8 @@ function runRankWithPairs(run: Run, rank: number): void {
     const op2 = operationOn(run, rank, ~second);
     const from2 = resultFor(run, rank, ~second, op2);
     if (from2 < 0) break;
-    node(run, i, from, plain + op);
-    node(run, i + 1, from2, run.pairOps.get(op * plain + op2)!);
-    run.node[i] = run.node[i + 1]!;
+    node(run, from, plain + op);
+    node(run, from2, run.pairOps.get(op * plain + op2)!);
     account(run, rank, id, op);
     account(run, rank, ~second, op2);
     i += 2;
@@ -173,10 +174,10 @@ function runRankWithPairs(run: Run, rank: number): void {
   run.cursor[rank] = i;
 }
 
-function node(run: Run, entry: number, from: number, op: number): void {
+function node(run: Run, from: number, op: number): void {
   run.code[2 * run.nodes] = from;
   run.code[2 * run.nodes + 1] = op;
-  run.node[entry] = run.nodes++;
+  run.nodes++;
   run.occurrences[op]!++;
 }
 
@@ -233,16 +234,20 @@ function waitOffsets(order: Order, ops: Ops): Int32Array {
 /** The distinct overlapped pairs, as operations. */
 function pairsOf(order: Order): readonly (readonly [number, number])[] {
   const { ids, rankStart } = order;
-  const found = new Map<string, readonly [number, number]>();
-  const stageOf = (id: number) => id >> (2 + order.microbatchBits);
+  const found = new Map<number, readonly [number, number]>();
+  if (!ids.some((id) => id < 0)) return [];
+  const operationAt = (rank: number, id: number) => {
+    const op = operationOf(order, id);
+    const reversed = order.placement === 'bidirectional' && op >> 2 !== rank;
+    return reversed ? op + order.stages * 4 : op;
+  };
   for (let rank = 0; rank < order.pp; rank++) {
     for (let i = rankStart[rank]!; i < rankStart[rank + 1]!; i++) {
       if (ids[i]! >= 0) continue;
-      const pair = [ids[i - 1]!, ~ids[i]!].map((id) => {
-        const reversed = order.placement === 'bidirectional' && stageOf(id) !== rank;
-        return operationOf(order, id) + (reversed ? order.stages * 4 : 0);
-      });
-      found.set(pair.join(), [pair[0]!, pair[1]!]);
+      const first = operationAt(rank, ids[i - 1]!);
+      const second = operationAt(rank, ~ids[i]!);
+      const key = first * order.stages * 8 + second;
+      if (!found.has(key)) found.set(key, [first, second]);
     }
   }
   return [...found.values()];

@@ -9,55 +9,61 @@ import type { Program } from './program.ts';
 
 /** Starts are recorded as the scan computes them: an end less its duration is not exactly the start. */
 export function timelineOf(program: Program, prices: Prices, unit: Timeline['unit']): Timeline {
-  const { order, ops, code } = program;
-  const { ids, microbatchBits, rankStart, pp } = order;
-  const { start, end, waited, makespan } = scanStarts(program, prices);
-  const count = ids.length;
-  const columns = {
-    start: new Float64Array(count),
-    end: new Float64Array(count),
-    kind: new Uint8Array(count),
-    stage: new Int32Array(count),
-    microbatch: new Int32Array(count),
-    waitedFor: new Int32Array(count),
-  };
+  const { ids, microbatchBits, rankStart, pp } = program.order;
+  const times = scanByRank(program, prices);
+  const kind = new Uint8Array(ids.length);
+  const stage = new Int32Array(ids.length);
+  const microbatch = new Int32Array(ids.length);
   const mask = (1 << microbatchBits) - 1;
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < ids.length; i++) {
     const id = ids[i]! < 0 ? ~ids[i]! : ids[i]!;
-    const k = program.node[i]!;
-    columns.start[i] = start[k]!;
-    columns.end[i] = end[k]!;
-    columns.kind[i] = id & 3;
-    columns.stage[i] = id >> (2 + microbatchBits);
-    columns.microbatch[i] = (id >> 2) & mask;
-    // The node before a pair is its gate: the wait may have been there.
-    const isPair = ids[i]! < 0 || (i + 1 < count && ids[i + 1]! < 0);
-    const waiting = isPair && waited[k] === 0 ? k - 1 : k;
-    columns.waitedFor[i] = waited[waiting] === 1 ? ops.source[code[2 * waiting + 1]!]! : -1;
+    kind[i] = id & 3;
+    stage[i] = id >> (2 + microbatchBits);
+    microbatch[i] = (id >> 2) & mask;
+    if (ids[i]! < 0) joinPair(times, i);
   }
-  return { pp, makespan, unit, rankStart, ...columns };
+  return { pp, unit, rankStart, ...times, kind, stage, microbatch };
 }
 
-function scanStarts(program: Program, prices: Prices) {
-  const { code } = program;
-  const { rank } = program.ops;
-  const count = program.order.ids.length;
-  const clock = new Float64Array(program.order.pp);
+interface Times {
+  readonly makespan: number;
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  readonly waitedFor: Int32Array;
+}
+
+/** The scan again, written by list entry: a rank's nodes come in the order of its list. */
+function scanByRank({ order, ops, code }: Program, { duration, latency }: Prices): Times {
+  const count = order.ids.length;
+  const clock = new Float64Array(order.pp);
+  const entry = order.rankStart.slice(0, order.pp);
+  const ends = new Float64Array(count + 1);
   const start = new Float64Array(count);
-  const end = new Float64Array(count + 1);
-  const waited = new Uint8Array(count);
-  end[count] = Number.NEGATIVE_INFINITY;
+  const end = new Float64Array(count);
+  const waitedFor = new Int32Array(count).fill(-1);
+  ends[count] = Number.NEGATIVE_INFINITY;
   let makespan = 0;
   for (let k = 0; k < count; k++) {
     const op = code[2 * k + 1]!;
-    const on = rank[op]!;
-    const arrival = end[code[2 * k]!]! + prices.latency[op]!;
-    const free = clock[on]!;
-    if (arrival > free) waited[k] = 1;
-    start[k] = Math.max(arrival, free);
-    end[k] = start[k]! + prices.duration[op]!;
-    clock[on] = end[k]!;
-    if (end[k]! > makespan) makespan = end[k]!;
+    const rank = ops.rank[op]!;
+    const i = entry[rank]!++;
+    const arrival = ends[code[2 * k]!]! + latency[op]!;
+    const free = clock[rank]!;
+    if (arrival > free) waitedFor[i] = ops.source[op]!;
+    start[i] = Math.max(arrival, free);
+    end[i] = start[i]! + duration[op]!;
+    ends[k] = end[i]!;
+    clock[rank] = end[i]!;
+    if (end[i]! > makespan) makespan = end[i]!;
   }
-  return { start, end, waited, makespan };
+  return { makespan, start, end, waitedFor };
+}
+
+/** Entry `second` is the pair; the entry before it was its gate, and may have been what waited. */
+function joinPair({ start, end, waitedFor }: Times, second: number): void {
+  const first = second - 1;
+  start[first] = start[second]!;
+  end[first] = end[second]!;
+  if (waitedFor[second] === -1) waitedFor[second] = waitedFor[first]!;
+  else waitedFor[first] = waitedFor[second]!;
 }
