@@ -37,5 +37,5 @@ export function torchName(id: ScheduleId): string | null {
 
 /** torch's own words for a name that it does not know. */
 export function unknownTorchSchedule(name: string): string {
-  return `Unknown schedule name '${name}'. The valid options are ${TORCH_NAMES.map((row) => row.name).join(', ')}`;
+  return `Unknown schedule name '${name.slice(0, 40)}'. The valid options are ${TORCH_NAMES.map((row) => row.name).join(', ')}`;
 }

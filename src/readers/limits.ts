@@ -10,6 +10,8 @@ import type { TextRange } from '../model/source.ts';
 
 /** In UTF-16 code units. */
 export const MAX_TEXT_LENGTH = 1 << 20;
+/** For YAML and TOML, whose parsers take a second or more for hostile texts beyond this; configs stay far below. */
+export const MAX_SLOW_TEXT_LENGTH = 1 << 18;
 /** Nested containers. */
 export const MAX_DEPTH = 64;
 /** Problems of one kind that are told of one file; a broken file has thousands. */
@@ -26,14 +28,10 @@ export function finding(
 }
 
 /** Why a text is not read at all; null when it may be. */
-export function refuseText(file: string, text: string): Finding | null {
-  if (text.length > MAX_TEXT_LENGTH) {
-    const mebibytes = (text.length / (1 << 20)).toFixed(1);
-    return finding('syntax-error', `Not read: the file has ${mebibytes} Mi characters, more than 1 Mi`, {
-      file,
-      offset: 0,
-      length: 0,
-    });
+export function refuseText(file: string, text: string, limit: number = MAX_TEXT_LENGTH): Finding | null {
+  if (text.length > limit) {
+    const message = `Not read: the file has ${text.length} characters, more than ${limit}`;
+    return finding('syntax-error', message, { file, offset: 0, length: 0 });
   }
   const nul = text.indexOf('\0');
   if (nul < 0) return null;

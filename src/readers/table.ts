@@ -2,6 +2,8 @@
 
 import type { Reader } from '../model/reading.ts';
 import { megatronLm } from './megatron-lm.ts';
+import { nanotronReader } from './nanotron.ts';
 import { nativeReader } from './native.ts';
+import { torchtitanReader } from './torchtitan.ts';
 
-export const READERS: readonly Reader[] = [nativeReader, megatronLm];
+export const READERS: readonly Reader[] = [nativeReader, megatronLm, torchtitanReader, nanotronReader];

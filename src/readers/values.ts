@@ -41,12 +41,18 @@ function numberOf(node: ScalarNode): number | null {
   return typeof node.value === 'string' && !node.quoted ? parseNumber(node.value) : null;
 }
 
-/** "8.5", or the first characters of a long value, for a message. */
+/** A text for a message: one line, and not long. */
+export function shortened(text: string): string {
+  const line = text.slice(0, 200).replace(/\s+/g, ' ').trim();
+  return line.length > 40 ? `${line.slice(0, 40)}…` : line;
+}
+
+/** What stands there, for a message. */
 export function quoteValue(node: TreeNode): string {
   if (node.kind === 'map') return 'a map';
   if (node.kind === 'list') return 'a list';
   if (node.kind === 'missing') return 'nothing';
-  return node.text.length > 40 ? `${node.text.slice(0, 40)}…` : node.text;
+  return shortened(node.text);
 }
 
 function absentOrNull(node: TreeNode): boolean {

@@ -111,7 +111,7 @@ test('hostile texts end soon with one clear problem', () => {
     'merge bomb': `m: &m { ${merges} }\n${Array.from({ length: 300 }, (_, i) => `n${i}: { <<: *m }`).join('\n')}`,
     cycle: 'a: &a\n  b: *a\n',
     'merge cycle': 'a: &a\n  <<: *a\n  pp: 8\n',
-    'deep flow': '['.repeat(500_000),
+    'deep flow': '['.repeat(250_000),
     'deep braces': `pp: ${'{a: '.repeat(50_000)}`,
     'deep list': '- '.repeat(20_000),
     'deep block': Array.from({ length: 300 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),

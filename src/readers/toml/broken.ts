@@ -15,6 +15,7 @@ export interface Broken extends Lines {
 }
 
 const HEADER = /^\s*\[\[?\s*([\w"'.\- ]*?)\s*(?:\]\]?\s*(?:#.*)?)?$/;
+const WHOLE_HEADER = /^\s*(?:\[[^[\]]+\]|\[\[[^[\]]+\]\])\s*(?:#.*)?$/;
 const STATEMENT = /^\s*[\w"'.\- ]+=/;
 const LONG_QUOTE = /"""|'''/;
 
@@ -53,19 +54,25 @@ function withSection(text: string, blame: Lines): Broken {
   return { start: blame.start, end, blame };
 }
 
-/** Statements that may be to blame for an error at `offset`, the likeliest first; at least one, none of them empty. */
-export function brokenCandidates(text: string, offset: number): readonly Broken[] {
+/**
+ * Statements that may be to blame for an error at `offset`, the likeliest first; at least one, none of them empty. A
+ * whole header can only be at fault when it is given `twice`.
+ */
+export function brokenCandidates(text: string, offset: number, twice: boolean): readonly Broken[] {
   const line = lineAt(text, offset);
   const out: Lines[] = [];
   const content = slice(text, line).trim();
   const before = above(text, line, (other) => other.trim() !== '' && !other.trim().startsWith('#'));
   const atStart = text.slice(line.start, offset).trim() === '';
-  if (content !== '') out.push(line);
+  const blamable = (each: Lines) => twice || !WHOLE_HEADER.test(slice(text, each));
+  if (content !== '' && blamable(line)) out.push(line);
   // Only an error at the start of a line can be the fault of the one before.
   if (before !== null && (atStart || content === '')) {
-    out.push(before);
     const opening = above(text, line, (other) => STATEMENT.test(other) || HEADER.test(other));
-    if (opening !== null && opening.start < before.start) out.push({ start: opening.start, end: before.end });
+    if (blamable(before)) out.push(before);
+    if (opening !== null && opening.start < before.start && blamable(opening)) {
+      out.push({ start: opening.start, end: before.end });
+    }
   }
   const quote = LONG_QUOTE.test(slice(text, line)) ? null : above(text, line, (other) => LONG_QUOTE.test(other));
   if (quote !== null) out.push(quote);

@@ -6,7 +6,7 @@
 
 import type { Finding } from '../../model/finding.ts';
 import type { TextRange } from '../../model/source.ts';
-import { finding, refuseText } from '../limits.ts';
+import { finding, MAX_SLOW_TEXT_LENGTH, refuseText } from '../limits.ts';
 import { parser } from '../parsers.ts';
 import { entryAt, NOTHING, type Tree } from '../tree.ts';
 import { type Broken, blank, brokenCandidates, sectionAt } from './broken.ts';
@@ -15,11 +15,11 @@ import { convertToml, type TomlProgram } from './convert.ts';
 /** Statements that are blanked before the rest of a file is given up. */
 const MAX_BROKEN = 20;
 /** Code units that may be parsed for one file, first pass included. */
-const MAX_PARSED = 4 << 20;
+const MAX_PARSED = 1 << 20;
 
 /** Needs the `toml` parser to be loaded. Problems: syntax errors, duplicate keys, limits. Never throws. */
 export function readToml(file: string, text: string): Tree {
-  const refused = refuseText(file, text);
+  const refused = refuseText(file, text, MAX_SLOW_TEXT_LENGTH);
   if (refused !== null) return { root: NOTHING, problems: [refused] };
   const repair: Repair = { file, text, problems: [], duplicates: [], parsed: 0 };
   const program = parseMost(repair, text.startsWith('\uFEFF') ? ` ${text.slice(1)}` : text);
@@ -38,7 +38,15 @@ interface Repair {
   parsed: number;
 }
 
-type Attempt = { readonly program: TomlProgram } | { readonly message: string; readonly offset: number };
+interface Failed {
+  readonly message: string;
+  readonly offset: number;
+}
+
+type Attempt = { readonly program: TomlProgram } | Failed;
+
+/** The parser's word for a key or a table that is there already. */
+const TWICE = /multiple times/;
 
 function attempt(repair: Repair, text: string): Attempt {
   repair.parsed += text.length;
@@ -59,7 +67,7 @@ function parseMost(repair: Repair, text: string): TomlProgram | null {
   let tried = attempt(repair, rest);
   for (let broken = 0; broken < MAX_BROKEN && repair.parsed < MAX_PARSED; broken++) {
     if ('program' in tried) return tried.program;
-    const next = bestRepair(repair, rest, tried.offset);
+    const next = bestRepair(repair, rest, tried);
     report(repair, tried.message, tried.offset, next.broken);
     rest = next.text;
     tried = next.attempt;
@@ -77,9 +85,9 @@ interface Step {
 }
 
 /** Of the statements that may be to blame, the one without which the parser gets furthest. */
-function bestRepair(repair: Repair, text: string, offset: number): Step {
+function bestRepair(repair: Repair, text: string, failed: Failed): Step {
   let best: Step | null = null;
-  for (const broken of brokenCandidates(text, offset)) {
+  for (const broken of brokenCandidates(text, failed.offset, TWICE.test(failed.message))) {
     const blanked = blank(text, broken.start, broken.end);
     const step: Step = { broken, text: blanked, attempt: attempt(repair, blanked) };
     if ('program' in step.attempt) return step;
@@ -90,7 +98,7 @@ function bestRepair(repair: Repair, text: string, offset: number): Step {
 
 function report(repair: Repair, message: string, offset: number, broken: Broken | null): void {
   const { file, text } = repair;
-  if (/multiple times/.test(message)) {
+  if (TWICE.test(message)) {
     repair.duplicates.push({
       file,
       offset,

@@ -6,7 +6,7 @@
 
 import type { Finding } from '../../model/finding.ts';
 import type { TextRange } from '../../model/source.ts';
-import { finding, MAX_DEPTH, MAX_PROBLEMS, refuseText } from '../limits.ts';
+import { finding, MAX_DEPTH, MAX_PROBLEMS, MAX_SLOW_TEXT_LENGTH, refuseText } from '../limits.ts';
 import { parser } from '../parsers.ts';
 import { type MapEntry, NOTHING, type Tree, type TreeNode } from '../tree.ts';
 
@@ -14,10 +14,14 @@ import { type MapEntry, NOTHING, type Tree, type TreeNode } from '../tree.ts';
 const MAX_EXPANDED = 100_000;
 /** Entries that merge keys may bring in. */
 const MAX_MERGED = 10_000;
+/** Open brackets, those in texts and comments counted too. */
+const MAX_BRACKETS = 1000;
+/** Quotes without an end that are passed over. */
+const MAX_OPEN_QUOTES = 4;
 
 /** Needs the `yaml` parser to be loaded. Problems: syntax errors, duplicate keys, limits. Never throws. */
 export function readYaml(file: string, text: string): Tree {
-  const refused = refuseText(file, text);
+  const refused = refuseText(file, text, MAX_SLOW_TEXT_LENGTH);
   if (refused !== null) return { root: NOTHING, problems: [refused] };
   try {
     return convert(file, text);
@@ -50,6 +54,50 @@ interface Sized {
 }
 
 function convert(file: string, text: string): Tree {
+  const deep = tooDeepAt(text);
+  const open: Finding[] = deep === null ? [] : [tooDeep({ file, offset: deep, length: 1 })];
+  let readable = deep === null ? text : text.slice(0, text.lastIndexOf('\n', deep) + 1);
+  for (;;) {
+    const tree = convertOnce(file, readable);
+    const quote = open.length < MAX_OPEN_QUOTES ? openQuote(tree, readable) : null;
+    if (quote === null) return { root: tree.root, problems: [...open, ...tree.problems].slice(0, MAX_PROBLEMS) };
+    open.push(finding('syntax-error', 'YAML: Missing closing quote', { file, ...lineRest(readable, quote) }));
+    readable = `${readable.slice(0, quote)} ${readable.slice(quote + 1)}`;
+  }
+}
+
+/** A quote that is never closed swallows the file: it is read as a space instead, so that the rest is kept. */
+function openQuote(tree: Tree, text: string): number | null {
+  if (!tree.problems.some(({ message }) => /^YAML: Missing closing ["']quote/.test(message))) return null;
+  const last = lastScalar(tree.root);
+  return last?.quoted === true &&
+    last.range.offset + last.range.length >= text.trimEnd().length &&
+    last.text.includes('\n')
+    ? last.range.offset
+    : null;
+}
+
+function lastScalar(node: TreeNode): Extract<TreeNode, { kind: 'scalar' }> | null {
+  if (node.kind === 'scalar') return node;
+  const children =
+    node.kind === 'list'
+      ? node.items
+      : node.kind === 'map'
+        ? [...node.entries.values()].map((entry) => entry.value)
+        : [];
+  let found: Extract<TreeNode, { kind: 'scalar' }> | null = null;
+  for (const child of children) {
+    const last = lastScalar(child);
+    if (last !== null && (found === null || last.range.offset > found.range.offset)) found = last;
+  }
+  return found;
+}
+
+function lineRest(text: string, offset: number): { readonly offset: number; readonly length: number } {
+  return { offset, length: /^[^\r\n]*/.exec(text.slice(offset, offset + 200))![0].trimEnd().length };
+}
+
+function convertOnce(file: string, text: string): Tree {
   const yaml = parser('yaml');
   const document = yaml.parseDocument(text, {
     uniqueKeys: false,
@@ -79,6 +127,23 @@ function convert(file: string, text: string): Tree {
   return { root, problems: [...syntax, ...walk.problems] };
 }
 
+/** Where a text nests so deeply that even parsing it would take long: brackets, or list dashes on one line. */
+function tooDeepAt(text: string): number | null {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i];
+    if (c === '[' || c === '{') depth++;
+    else if ((c === ']' || c === '}') && depth > 0) depth--;
+    if (depth > MAX_BRACKETS) return i;
+  }
+  const dashes = text.search(/(?:[-?] +){200}/);
+  return dashes < 0 ? null : dashes;
+}
+
+function tooDeep(range: TextRange): Finding {
+  return finding('syntax-error', `Not read below here: more than ${MAX_DEPTH} nested values`, range);
+}
+
 function firstSentence(message: string): string {
   return message.split('\n', 1)[0]!.replace(/\s+at line \d+, column \d+:?$/, '');
 }
@@ -101,8 +166,7 @@ function visitContent(walk: Walk, node: unknown, depth: number): Sized {
   if (depth >= MAX_DEPTH) {
     if (walk.tooDeepAt === null) {
       walk.tooDeepAt = range.offset;
-      const message = `Not read below here: more than ${MAX_DEPTH} nested values`;
-      walk.problems.push(finding('syntax-error', message, { ...range, length: Math.min(range.length, 1) }));
+      walk.problems.push(tooDeep({ ...range, length: Math.min(range.length, 1) }));
     }
     return { node: { kind: 'missing', range }, expanded: 0 };
   }
@@ -161,10 +225,16 @@ function merge(walk: Walk, entries: Map<string, MapEntry>, source: TreeNode): vo
 function visitAlias(walk: Walk, name: string, range: TextRange): Sized {
   const target = walk.anchors.get(name);
   if (target === 'open') {
-    walk.problems.push(finding('syntax-error', `YAML: *${name} stands inside its own anchor`, range));
+    if (walk.problems.length < MAX_PROBLEMS)
+      walk.problems.push(finding('syntax-error', `YAML: *${name} stands inside its own anchor`, range));
     return { node: { kind: 'missing', range }, expanded: 0 };
   }
-  if (target === undefined) return { node: { kind: 'missing', range }, expanded: 0 };
+  if (target === undefined) {
+    if (walk.problems.length < MAX_PROBLEMS) {
+      walk.problems.push(finding('syntax-error', `YAML: *${name} has no anchor before it`, range));
+    }
+    return { node: { kind: 'missing', range }, expanded: 0 };
+  }
   if (target.expanded > MAX_EXPANDED) {
     reportBomb(walk, range);
     return { node: { kind: 'missing', range }, expanded: 0 };
