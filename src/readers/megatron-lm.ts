@@ -20,11 +20,15 @@ const SHELL_FILE = /\.(?:sh|bash|slurm|sbatch|job|sub)$/i;
 const PIPELINE = /--pipeline[-_]model[-_]parallel[-_](?:size|layout)\b/;
 const TENSOR = /--tensor[-_]model[-_]parallel[-_]size\b/;
 const TRAINS = /\bpretrain_\w+\.py\b|\btrain\w*\.py\b/;
+/** A script that sets Megatron's sizes and leaves the launch to one that it sources. */
+const SETS_FOR_OTHERS = /^[ \t]*(?:source|\.)[ \t]+\S{0,200}(?:CONFIG|megatron)\S{0,200}\.sh/im;
+const SETS_PIPELINE = /^[ \t]*(?:export[ \t]+)?(?:PP|PP_SIZE|PIPELINE_MODEL_PARALLEL_SIZE)=/m;
 /** Shells of frameworks that have Megatron's flags and rules of their own beside them. */
 const OTHERS = /\bmegatron (?:sft|pt|rlhf)\b|\bverl\.|--actor-num-gpus-per-node\b|--deepspeed\b/;
 
 function claims(path: string, text: string): boolean {
   if (!SHELL_FILE.test(path) && !text.startsWith('#!')) return false;
+  if (SETS_FOR_OTHERS.test(text) && SETS_PIPELINE.test(text)) return !OTHERS.test(text);
   if (!text.includes('model-parallel-') && !text.includes('model_parallel_')) return false;
   return (PIPELINE.test(text) || (TENSOR.test(text) && TRAINS.test(text))) && !OTHERS.test(text);
 }
@@ -58,6 +62,7 @@ function planOf(path: string, launch: Launch, said: Said, needs: readonly string
     dp: dp.value === null ? null : dp,
     anchor: place,
     elsewhere,
+    passed: launch.flags.open.find((each) => each.kind === 'arguments')?.missing ?? null,
     complete: isComplete(launch, keys, elsewhere),
   };
   const { findings, ...values } = resolveMegatron(input);

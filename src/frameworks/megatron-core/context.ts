@@ -66,9 +66,9 @@ export function refuse(
 
 /** The default of a key that is not written, unless it may be given elsewhere. */
 export function defaulted<T>(context: Context, key: MegatronKey, value: T, why: string, say?: string): Sourced<T> {
-  const { elsewhere } = context.input;
+  const { elsewhere, passed } = context.input;
   return elsewhere === null
-    ? byDefault(value, `Megatron-LM: ${why}`)
+    ? byDefault(value, `Megatron-LM: ${why}${passed === null ? '' : ` (${passed} may add it)`}`)
     : unknown(`${flagOf(key)}, which may be given in ${elsewhere}`, say);
 }
 

@@ -105,6 +105,8 @@ export interface MegatronInput {
   readonly anchor: TextRange;
   /** Why a key that is not written might still be given; null when it is surely absent. */
   readonly elsewhere: string | null;
+  /** What is passed through and may add keys, without making the defaults doubtful; null for nothing. */
+  readonly passed: string | null;
   /** Whether what the framework requires must stand here: false for a part of a command, or a checkpoint's arguments. */
   readonly complete: boolean;
 }

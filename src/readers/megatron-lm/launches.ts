@@ -60,20 +60,28 @@ export function readLaunches(path: string, texts: Texts): Launches {
   for (const command of shell.commands) {
     const words = flatten(command.words);
     if (words === null) continue;
-    const at = words.findIndex((word) => /\.py$/.test(textOf(word) ?? ''));
-    const script = at < 0 ? null : argumentOf(words[at]!, command.range);
+    const at = words.findIndex((word) => /\.py$/.test(word.at(-1)?.text ?? ''));
+    const script = at < 0 ? null : scriptOf(words[at]!, command.range);
     if (script !== null && NOT_TRAINING.test(script.text ?? '')) continue;
     const flags = readFlags(words, SWITCHES, command.range);
     if (!isPlan(flags)) continue;
     const launcher = at < 0 ? words.slice(0, 8) : words.slice(0, at);
+    const open = at < 0 ? flags.open : readFlags(words.slice(at + 1), SWITCHES, command.range).open;
     const { variables, slurm, range } = command;
-    const world = readWorld({ words, launcher, flags, variables, slurm, place: range });
+    const launcherOpen = readFlags(launcher, SWITCHES, command.range).open;
+    const world = readWorld({ launcher, flags: { ...flags, open: launcherOpen }, variables, slurm, place: range });
     const id = launches.length === 0 ? 'main' : `launch-${launches.length + 1}`;
-    launches.push({ id, flags, world, script, place: range, maybe: command.maybe });
+    launches.push({ id, flags: { ...flags, open }, world, script, place: range, maybe: command.maybe });
   }
   if (launches.length > 0) return { launches, shell };
   const only = unlaunched(path, shell);
   return { launches: only === null ? [] : [only], shell };
+}
+
+/** The script's own name, however much of its path is known. */
+function scriptOf(word: Pieces, fallback: TextRange): Argument {
+  const last = word.at(-1)!;
+  return { ...argumentOf(word, fallback), range: last.range, text: textOf(word) ?? last.text };
 }
 
 function isPlan(flags: Flags): boolean {
@@ -106,6 +114,6 @@ function unlaunched(path: string, shell: ShellReading): Launch | null {
   const pp = flags.byName.get('pipeline-model-parallel-size');
   if (pp === undefined) return null;
   const { variables, slurm } = shell;
-  const world = readWorld({ words, launcher: [], flags, variables, slurm, place: pp.range });
+  const world = readWorld({ launcher: [], flags, variables, slurm, place: pp.range });
   return { id: 'main', flags, world, script: null, place: pp.range, maybe: null };
 }

@@ -19,8 +19,6 @@ export interface World {
 }
 
 export interface WorldInput {
-  /** Everything on the command line, the launcher included. */
-  readonly words: readonly Pieces[];
   /** Words before the Python script. */
   readonly launcher: readonly Pieces[];
   readonly flags: Flags;

@@ -143,3 +143,16 @@ export function matchesPattern(text: string, pattern: string): boolean {
   while (pattern[p] === '*') p++;
   return p === pattern.length;
 }
+
+/** Adds the variables that a condition tests for being set, `[ -z "$X" ]` and the like. */
+export function testedNames(statements: readonly Statement[], into: Set<string>): void {
+  for (const statement of statements) {
+    if (statement.kind !== 'simple' || !isTest(statement)) continue;
+    statement.words.forEach((word, i) => {
+      const before = i === 0 ? null : literalText(statement.words[i - 1]!);
+      if (before === '-v') into.add(literalText(word) ?? '');
+      if (before !== '-z' && before !== '-n' && statement.words.length > 3) return;
+      for (const part of word.parts) if (part.kind === 'variable') into.add(part.name);
+    });
+  }
+}

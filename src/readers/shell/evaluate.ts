@@ -8,14 +8,15 @@
 import { lineStarts, positionAt } from '../../model/position.ts';
 import type { Texts } from '../../model/reading.ts';
 import type { TextRange } from '../../model/source.ts';
-import { decide, decideStatement, isTest, matchesPattern } from './conditions.ts';
+import { decide, decideStatement, isTest, matchesPattern, testedNames } from './conditions.ts';
 import { expandFields, expandValue, type Scope } from './expand.ts';
+import { mergeVariables } from './merge.ts';
 import { parseShell } from './parse.ts';
 import { candidates } from './paths.ts';
 import { directiveWords, type SlurmSize, type SlurmSizes, slurmSizes, slurmVariable } from './slurm.ts';
 import type { Assignment, Heredoc, Script, ShellProblem, SimpleStatement, Statement, Word } from './syntax.ts';
 import { literalText } from './syntax.ts';
-import { mergeValues, missing, onlyMaybe, type Pieces, sizeOf, textOf, type Value } from './values.ts';
+import { missing, type Pieces, sizeOf, textOf, type Value } from './values.ts';
 
 /** Work that one reading may do; a large real script spends a few thousand. */
 const BUDGET = 1 << 21;
@@ -180,7 +181,10 @@ function runAfter(statement: Statement, previous: Statement | null, state: State
   const tested = previous !== null && isTest(previous);
   const success = decided ?? (tested ? null : true);
   if (success === null) {
-    runBranches([[statement]], true, reason(state, statement.offset), state);
+    const asked = new Set<string>();
+    if (previous !== null) testedNames([previous], asked);
+    const why = reason(state, statement.offset);
+    runBranches({ branches: [[statement]], mayRunNone: true, why, tested: asked }, state);
   } else if (success === (statement.connector === '&&')) run(statement, state);
 }
 
@@ -222,13 +226,17 @@ function run(statement: Statement, state: State): void {
   }
 }
 
+/** Branches of which one runs, or perhaps none. */
+interface Fork {
+  readonly branches: readonly (readonly Statement[])[];
+  readonly mayRunNone: boolean;
+  readonly why: string;
+  /** Variables that the conditions test for being set: `[ -z "$X" ]` asks what the environment gives. */
+  readonly tested: ReadonlySet<string>;
+}
+
 /** Reads every branch from the same start and merges what they leave behind. */
-function runBranches(
-  branches: readonly (readonly Statement[])[],
-  mayRunNone: boolean,
-  why: string,
-  state: State,
-): void {
+function runBranches({ branches, mayRunNone, why, tested }: Fork, state: State): void {
   const where = { file: state.file, offset: branches[0]?.[0]?.offset ?? 0, length: 0 };
   const ends: State[] = mayRunNone ? [fork(state)] : [];
   for (const branch of branches) {
@@ -242,63 +250,41 @@ function runBranches(
     return;
   }
   const merged = new Map(first.variables);
-  for (const end of rest) mergeInto(merged, end.variables, why, where, state);
+  for (const end of rest) {
+    spend(state, end.variables.size);
+    mergeVariables(merged, end.variables, { why, where, tested });
+  }
   state.variables.clear();
   for (const [name, value] of merged) state.variables.set(name, value);
 }
 
-function mergeInto(
-  into: Map<string, Value>,
-  other: ReadonlyMap<string, Value>,
-  why: string,
-  where: TextRange,
-  state: State,
-): void {
-  for (const [name, value] of other) {
-    const own = into.get(name);
-    if (own === value) continue;
-    spend(state, sizeOf(value));
-    if (own !== undefined) into.set(name, mergeValues(own, value, why, where));
-    else into.set(name, value.kind === 'scalar' ? fallback(value.pieces, why) : maybeArray(value.items, why));
-  }
-  for (const [name, own] of into) {
-    if (other.has(name)) continue;
-    into.set(name, own.kind === 'scalar' ? fallback(own.pieces, why) : maybeArray(own.items, why));
-  }
-}
-
-/** Set in one branch and nowhere else in the file: what else it could be comes from the environment. */
-function fallback(pieces: Pieces, why: string): Value {
-  const noted = pieces.map((piece) => ({
-    ...piece,
-    note: piece.note ?? `set ${why}; otherwise the environment gives it`,
-  }));
-  return { kind: 'scalar', pieces: noted };
-}
-
-function maybeArray(items: readonly Pieces[], why: string): Value {
-  return { kind: 'array', items: items.map((item) => onlyMaybe(item, why)) };
-}
-
 function runIf(statement: Extract<Statement, { kind: 'if' }>, state: State): void {
   const open: (readonly Statement[])[] = [];
+  const tested = new Set<string>();
   for (const { condition, body } of statement.arms) {
     const decided = decide(condition, scopeOf(state));
     if (decided === false) continue;
     open.push(body);
     if (decided === true) {
-      settle(open, false, statement.offset, state);
+      settle(open, false, statement.offset, state, tested);
       return;
     }
+    testedNames(condition, tested);
   }
   if (statement.otherwise.length > 0) open.push(statement.otherwise);
-  settle(open, statement.otherwise.length === 0, statement.offset, state);
+  settle(open, statement.otherwise.length === 0, statement.offset, state, tested);
 }
 
 /** One branch left: it runs. Several: they are alternatives. */
-function settle(branches: readonly (readonly Statement[])[], mayRunNone: boolean, offset: number, state: State): void {
+function settle(
+  branches: readonly (readonly Statement[])[],
+  mayRunNone: boolean,
+  offset: number,
+  state: State,
+  tested: ReadonlySet<string>,
+): void {
   if (branches.length === 1 && !mayRunNone) runAll(branches[0]!, state, false);
-  else if (branches.length > 0) runBranches(branches, mayRunNone, reason(state, offset), state);
+  else if (branches.length > 0) runBranches({ branches, mayRunNone, why: reason(state, offset), tested }, state);
 }
 
 function runCase(statement: Extract<Statement, { kind: 'case' }>, state: State): void {
@@ -316,6 +302,7 @@ function runCase(statement: Extract<Statement, { kind: 'case' }>, state: State):
     !complete,
     statement.offset,
     state,
+    new Set(),
   );
 }
 

@@ -139,7 +139,7 @@ export function evaluateParts(parts: readonly Part[], scope: Scope): ArithmeticR
     const variable = scope.get(name);
     const named = variable?.kind === 'scalar' ? variable.pieces : null;
     const number = named === null ? null : numberOf(textOf(named));
-    if (number === null) unset ??= `$${name}`;
+    if (number === null) unset ??= missingOf(named ?? []) ?? `$${name}`;
     else note ??= noteOf(named ?? []);
     return number;
   });

@@ -37,7 +37,8 @@ export interface Flags {
 
 /** `fallback` is the place of a word whose pieces stand in several places. */
 export function argumentOf(pieces: Pieces, fallback: TextRange): Argument {
-  const range = rangeOfPieces(pieces) ?? fallback;
+  const together = rangeOfPieces(pieces);
+  const range = together ?? pieces.find((piece) => piece.text !== '')?.range ?? fallback;
   const text = textOf(pieces);
   const told = pieces.filter((piece) => piece.text !== '');
   return {
@@ -101,11 +102,12 @@ function flagAt(word: Pieces, fallback: TextRange): (Flag & { readonly values: A
  * quotes and semicolons around them.
  */
 export function wordsOfText(pieces: Pieces): readonly Pieces[] {
-  return splitFields(pieces).fields.map((field) => {
+  return splitFields(pieces).fields.flatMap((field) => {
     const text = textOf(field);
+    if (text === '\\') return [];
     const front = text === null ? 0 : (/^["']*/.exec(text)?.[0].length ?? 0);
     const trimmed = front > 0 ? dropFront(field, front) : field;
-    return dropBack(trimmed);
+    return [dropBack(trimmed)];
   });
 }
 

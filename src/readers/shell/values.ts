@@ -116,7 +116,7 @@ export function rangeOfPieces(pieces: Pieces): TextRange | null {
   return { file: first.range.file, offset: first.range.offset, length: end - first.range.offset };
 }
 
-const BLANK = /[ \t\r\n]+/;
+export const BLANK = /[ \t\r\n]+/;
 
 /** Splits at blanks as an unquoted expansion does. The first and last fields join their neighbours when no blank stands there. */
 export function splitFields(pieces: Pieces): {
@@ -161,61 +161,6 @@ function slice(piece: Piece, at: number, text: string): Piece {
   if (!piece.exact) return { ...piece, text };
   const range = { file: piece.range.file, offset: piece.range.offset + at, length: text.length };
   return { ...piece, text, range };
-}
-
-function samePieces(a: Pieces, b: Pieces): boolean {
-  return a === b || (a.length === b.length && a.every((piece, i) => samePiece(piece, b[i]!)));
-}
-
-function samePiece(a: Piece, b: Piece): boolean {
-  return (
-    a === b ||
-    (a.text === b.text &&
-      a.missing === b.missing &&
-      a.range.offset === b.range.offset &&
-      a.range.file === b.range.file &&
-      a.maybe === b.maybe)
-  );
-}
-
-/**
- * What holds after two branches of which only one runs, for a reason that the file does not decide: what both agree
- * on stays, what only one adds is kept as `maybe`, and two single values become unknown.
- */
-export function mergeValues(a: Value, b: Value, why: string, where: TextRange): Value {
-  if (a === b) return a;
-  if (a.kind === 'array' || b.kind === 'array') return mergeArrays(itemsOf(a), itemsOf(b), why);
-  if (samePieces(a.pieces, b.pieces)) return a;
-  const shared = commonPrefix(a.pieces, b.pieces, samePiece);
-  const restA = a.pieces.slice(shared);
-  const restB = b.pieces.slice(shared);
-  const texts = [textOf(restA), textOf(restB)];
-  if (shared === 0 && !texts.some((text) => text === null || BLANK.test(text) || text === '')) {
-    return { kind: 'scalar', pieces: [missing(`${texts[0]} or ${texts[1]}, ${why}`, where)] };
-  }
-  if (texts[0] !== null && texts[0] === texts[1]) return a;
-  const blank = { ...computed(' ', where, null) };
-  return {
-    kind: 'scalar',
-    pieces: [...a.pieces.slice(0, shared), ...onlyMaybe(restA, why), blank, ...onlyMaybe(restB, why)],
-  };
-}
-
-function mergeArrays(a: readonly Pieces[], b: readonly Pieces[], why: string): Value {
-  const shared = commonPrefix(a, b, samePieces);
-  const rest = [...a.slice(shared), ...b.slice(shared)];
-  return { kind: 'array', items: [...a.slice(0, shared), ...rest.map((item) => onlyMaybe(item, why))] };
-}
-
-function itemsOf(value: Value): readonly Pieces[] {
-  if (value.kind === 'array') return value.items;
-  return value.pieces.length === 0 ? [] : [value.pieces];
-}
-
-function commonPrefix<T>(a: readonly T[], b: readonly T[], same: (x: T, y: T) => boolean): number {
-  let shared = 0;
-  while (shared < a.length && shared < b.length && same(a[shared]!, b[shared]!)) shared++;
-  return shared;
 }
 
 /** How many pieces a value holds, for the budget. */
