@@ -2,8 +2,8 @@
 # A launch that Megatron-LM refuses: 94 layers do not divide over 8 pipeline ranks.
 #
 # Look at: the squiggle. Without it, the job would wait in the queue, start, and stop at the first assertion.
-# Try: --decoder-first-pipeline-num-layers 11 and --decoder-last-pipeline-num-layers 11. The six ranks between hold
-# 12 layers each, and the two ends, which hold the embedding and the head, have less to do.
+# Try: --decoder-first-pipeline-num-layers 13 and --decoder-last-pipeline-num-layers 9. The six ranks between hold 12
+# layers each, and the last one has less to do beside the output head, which costs as much as three layers.
 
 GPUS_PER_NODE=8
 NUM_NODES=${NUM_NODES:-32}

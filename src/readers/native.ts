@@ -23,7 +23,7 @@ import { entryAt, type Tree, type TreeNode } from './tree.ts';
 import { readYaml } from './yaml/read.ts';
 
 const BY_NAME = /\.pipeline\.(ya?ml|jsonc?)$/i;
-const YAML_CONTENT = /^(?:\uFEFF)?[{\s]*["']?bubblelens["']?[ \t]*:[ \t]*\d/m;
+const YAML_CONTENT = /^\uFEFF?(?:\{[ \t]*)?["']?bubblelens["']?[ \t]*:[ \t]*\d/m;
 const JSON_CONTENT = /"bubblelens"\s*:\s*\d/;
 /** Characters of a file that are looked at for the mark of the format. */
 const SNIFFED = 4096;

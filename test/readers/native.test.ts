@@ -43,6 +43,7 @@ test('claims by name, and by the mark of the format in other YAML and JSON', () 
     ['a.yaml', 'pipeline: { size: 8 }'],
     ['a.yaml', '# see bubblelens: 1\nx: 1'],
     ['a.yaml', 'x:\n  y: "bubblelens: 1"'],
+    ['a.yaml', 'x:\n  bubblelens: 1'],
     ['a.json', '{ "name": "bubblelens" }'],
     ['a.toml', 'bubblelens: 1'],
     ['pipeline.yaml', ''],
@@ -110,6 +111,7 @@ test('alias bombs and deep nesting cost no more than the text', () => {
     ['a.pipeline.yaml', bomb.join('\n')],
     ['a.pipeline.json', deepJson],
     ['b.pipeline.yaml', deepYaml],
+    ['c.pipeline.yaml', 'pipeline: &a\n  <<: *a\n  size: 2\n'],
   ] as const) {
     const start = process.hrtime.bigint();
     assert.ok(read(file, text).problems.length > 0, file);
