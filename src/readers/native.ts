@@ -15,7 +15,7 @@ import { finding } from './limits.ts';
 import { checkTree } from './native/check.ts';
 import { nativeEdits } from './native/edits.ts';
 import { SCHEDULE_FACTS } from './native/schedule-facts.ts';
-import { settleSizes } from './native/sizes.ts';
+import { type Sizes, settleSizes } from './native/sizes.ts';
 import { readSplit } from './native/split.ts';
 import { transferMs } from './native/transfer.ts';
 import { nativeValues, type Values } from './native/values.ts';
@@ -105,21 +105,22 @@ interface Source {
   readonly values: Values;
 }
 
+function writtenSizes({ number }: Values): Sizes {
+  return {
+    pp: number('pipeline.size', 'the pipeline size'),
+    tp: number('parallel.tensor', 'the tensor parallel size'),
+    cp: number('parallel.context', 'the context parallel size'),
+    dp: number('parallel.data', 'the data parallel size'),
+    gpus: number('cluster.gpus', 'the GPU count'),
+    microBatchSize: number('batch.micro', 'the micro batch size'),
+    globalBatchSize: number('batch.global', 'the global batch size'),
+    microbatches: number('pipeline.microbatches', 'the number of microbatches'),
+  };
+}
+
 function planOf({ path, root, anchor, checked, values }: Source): Plan {
   const { number, text } = values;
-  const settled = settleSizes(
-    {
-      pp: number('pipeline.size', 'the pipeline size'),
-      tp: number('parallel.tensor', 'the tensor parallel size'),
-      cp: number('parallel.context', 'the context parallel size'),
-      dp: number('parallel.data', 'the data parallel size'),
-      gpus: number('cluster.gpus', 'the GPU count'),
-      microBatchSize: number('batch.micro', 'the micro batch size'),
-      globalBatchSize: number('batch.global', 'the global batch size'),
-      microbatches: number('pipeline.microbatches', 'the number of microbatches'),
-    },
-    anchor,
-  );
+  const settled = settleSizes(writtenSizes(values), anchor);
   const { sizes } = settled;
   const schedule = scheduleOf(values, sizes.pp);
   const listEntry = entryAt(root, 'stages');

@@ -28,20 +28,21 @@ function chosen(marked: string, label: string, path?: string): string {
 
 const without = (names: readonly string[], ...gone: readonly string[]) => names.filter((name) => !gone.includes(name));
 const PIPELINE = childNames('pipeline');
+const TOP = without(childNames(''), '$schema');
 const ALL_SCHEDULES = (() => {
   const row = keyRow('pipeline.schedule');
   return row.type === 'choice' ? choiceValues(row) : [];
 })();
 
 test('YAML keys, by the place of the cursor', () => {
-  assert.deepEqual(labels('|'), childNames(''));
-  assert.deepEqual(labels('bubblelens: 1\n|\nbatch: { micro: 1 }\n'), without(childNames(''), 'bubblelens', 'batch'));
+  assert.deepEqual(labels('|'), TOP);
+  assert.deepEqual(labels('bubblelens: 1\n|\nbatch: { micro: 1 }\n'), without(TOP, 'bubblelens', 'batch'));
   assert.deepEqual(labels('pipeline:\n  |'), PIPELINE);
   assert.deepEqual(
     labels('pipeline:\n  size: 8\n  sch|\n  microbatches: 4\n'),
     without(PIPELINE, 'size', 'microbatches'),
   );
-  assert.deepEqual(labels('pipeline:\n  size: 8\n\n|'), without(childNames(''), 'pipeline'));
+  assert.deepEqual(labels('pipeline:\n  size: 8\n\n|'), without(TOP, 'pipeline'));
   assert.deepEqual(labels('pipeline: { size: 8, |'), without(PIPELINE, 'size'));
   assert.deepEqual(
     labels('pipeline: { size: 8,\n            s|, microbatches: 4 }\n'),

@@ -35,7 +35,7 @@ function keyItems(path: string, text: string, cursor: Cursor, json: boolean): re
   const settled = hasColon ? text : blankOut(text, cursor.start, cursor.end);
   const present = siblings(nativeTree(path, settled).root, cursor);
   return childNames(parent)
-    .filter((name) => !present.has(name))
+    .filter((name) => !present.has(name) && (json || name !== '$schema'))
     .map((name) => {
       const key = childKey(parent, name);
       const row = isNativeKey(key) ? keyRow(key) : null;

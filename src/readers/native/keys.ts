@@ -244,6 +244,8 @@ export const NATIVE_KEYS = {
   run: map('How long the run takes.'),
   'run.steps': count('Optimizer steps of the whole run.', 1e12, 1_000_000),
   'run.tokens': above('Tokens of the whole run; instead of `steps`.', 1e18, 15e12),
+
+  $schema: text('The schema that an editor should check a JSON file with; nothing else reads it.'),
 } as const satisfies Readonly<Record<string, KeyRow>>;
 
 export type NativeKey = keyof typeof NATIVE_KEYS;
