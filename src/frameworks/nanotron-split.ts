@@ -23,15 +23,18 @@ export function nanotronVocabulary(vocabulary: number, divisibleBy: number, tp: 
 export function nanotronSplit(pp: number, layers: number, costs: NanotronCosts): readonly StageContent[] {
   const total = layers * costs.layer + costs.head;
   const counts = new Array<number>(pp).fill(0);
-  let head = 0;
   let rank = 0;
   let running = 0;
-  // The embedding costs nothing and comes first: rank 0, and no move after it.
-  for (let block = 0; block <= layers; block++) {
-    if (block === layers) head = rank;
-    else counts[rank]!++;
-    running += block === layers ? costs.head : costs.layer;
+  const place = (cost: number) => {
+    running += cost;
     if (running > total * ((rank + 1) / pp)) rank++;
+  };
+  // The embedding comes first and costs nothing, so it never moves on; the norm before the head can.
+  for (let layer = 0; layer < layers; layer++) {
+    counts[rank]!++;
+    place(costs.layer);
   }
+  place(0);
+  const head = rank;
   return counts.map((count, r) => ({ layers: count, embedding: r === 0, head: r === head, mtp: 0 }));
 }
