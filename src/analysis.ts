@@ -292,6 +292,7 @@ export function timelineView(analysis: Analysis, planId: string): TimelineView |
     title: `${plan.name} · ${plan.schedule.value} · pp ${pp}${vpp > 1 ? ` · vpp ${vpp}` : ''} · ${plan.microbatches.value} microbatches`,
     headline: texts.headline,
     waterfall: texts.waterfall,
+    parts: report.waterfall,
     badge: found.costs.badge,
     badgeText: texts.badge,
     timeline,

@@ -12,7 +12,9 @@ import { font, type Scene, type Slice, snap, xOf } from './scene.ts';
 
 /** Bars in view up to which corners are round: beyond, they are too small to tell. */
 const MOST_ROUNDED = 2500;
-/** Narrower bars would be nothing but outline. */
+// Lengths in pixels from which bars stand apart, have their strip, and their outline: shorter ones would be nothing else.
+const LEAST_APART = 6;
+const LEAST_DETAILED = 7;
 const LEAST_OUTLINED = 10;
 const LABEL_ROOM = 3;
 
@@ -25,7 +27,8 @@ interface Bar {
   readonly top: number;
   readonly width: number;
   readonly height: number;
-  /** What is seen of it, before rounding to pixels: bars of one length then all have their number, or none has. */
+  /** Its length and what is seen of it, before rounding to pixels: bars of one length then all look alike. */
+  readonly length: number;
   readonly room: number;
   readonly middle: number;
   readonly microbatch: number;
@@ -78,7 +81,7 @@ function barOf(scene: Scene, rank: number, index: number, rowTop: number): Bar {
   const left = snap(scene, Math.max(from, plotLeft - 8));
   const right = snap(scene, Math.min(to, plotLeft + plotWidth + 8));
   const seen = { from: Math.max(from, plotLeft), to: Math.min(to, plotLeft + plotWidth) };
-  const width = right - left > 4 ? right - left - 1 : Math.max(right - left, 1 / scene.dpr);
+  const width = to - from >= LEAST_APART ? right - left - 1 : Math.max(right - left, 1 / scene.dpr);
   const twin = scene.coverage.paired?.[index] ? pairedWith(timeline, rank, index) : -1;
   const lane = twin < 0 ? { top: 0, height: barHeight } : laneOf(barHeight, index < twin);
   const low = timeline.kind[index] === WEIGHT ? Math.round(lane.height * 0.36) : 0;
@@ -87,6 +90,7 @@ function barOf(scene: Scene, rank: number, index: number, rowTop: number): Bar {
     width,
     top: rowTop + lane.top + low,
     height: lane.height - low,
+    length: to - from,
     room: seen.to - seen.from,
     middle: (seen.from + seen.to - 1) / 2,
     microbatch: timeline.microbatch[index]!,
@@ -101,18 +105,18 @@ function laneOf(barHeight: number, upper: boolean): { readonly top: number; read
 function drawShapes(context: CanvasRenderingContext2D, scene: Scene, group: Group, rounded: boolean): void {
   const { outline } = scene.palette;
   context.lineWidth = 1;
-  for (const { left, top, width, height } of group.bars) {
+  for (const { left, top, width, height, length } of group.bars) {
     context.fillStyle = group.fill.css;
     const radius = rounded ? Math.min(3, height / 4, width / 6) : 0;
     fillBox(context, left, top, width, height, [radius]);
-    if (width < 5) continue;
+    if (length < LEAST_DETAILED) continue;
     const strip = stripOf(group.kind, height);
     if (strip !== null) {
       context.fillStyle = group.fill.edge;
       const round = strip.top === 0 ? [radius, radius, 0, 0] : [0, 0, radius, radius];
       fillBox(context, left, top + strip.top, width, strip.height, round);
     }
-    if (outline !== null && width >= LEAST_OUTLINED) {
+    if (outline !== null && length >= LEAST_OUTLINED) {
       context.strokeStyle = outline;
       context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
     }

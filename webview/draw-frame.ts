@@ -34,36 +34,41 @@ export function drawAxis(context: CanvasRenderingContext2D, scene: Scene): void 
 }
 
 export function drawLabels(context: CanvasRenderingContext2D, scene: Scene): void {
-  const { layout, palette } = scene;
+  const { layout } = scene;
   const { first, last } = visibleRanks(layout, scene.scroll);
-  const left = layout.plotLeft < 100 ? 8 : LABEL_LEFT;
-  const right = layout.plotLeft - LABEL_RIGHT;
-  const twoLines = layout.rowPitch >= 34 && layout.plotLeft > 100;
-  const wide = layout.plotLeft > 100;
   clipped(context, { ...rowsBox(scene, 0), width: layout.plotLeft }, () => {
     context.textBaseline = 'middle';
-    const size = layout.rowPitch >= 20 ? 12 : 11;
-    for (let rank = first; rank <= last; rank++) {
-      const row = scene.view.ranks[rank]!;
-      const middle = barTop(layout, scene.scroll, rank) + layout.barHeight / 2;
-      context.font = font(scene, size);
-      context.textAlign = 'right';
-      context.fillStyle = palette.foreground;
-      const share = formatShare(row.idleFraction);
-      context.fillText(share, right, middle);
-      const room = right - context.measureText(share).width - 12;
-      context.textAlign = 'left';
-      context.font = font(scene, size, 600);
-      const name = wide ? `rank ${row.rank}` : String(row.rank);
-      context.fillText(name, left, twoLines ? middle - 8 : middle);
-      const after = left + context.measureText(name).width + 8;
-      context.font = font(scene, size - 1);
-      context.fillStyle = palette.dim;
-      const holdsLeft = twoLines ? left : after;
-      if (wide)
-        context.fillText(fitText(context, row.holds, room - holdsLeft), holdsLeft, twoLines ? middle + 8 : middle);
-    }
+    for (let rank = first; rank <= last; rank++) drawLabel(context, scene, rank);
   });
+}
+
+/** Rank and idle share, and what the rank holds: under them where the row is high enough, else between. */
+function drawLabel(context: CanvasRenderingContext2D, scene: Scene, rank: number): void {
+  const { layout, palette } = scene;
+  const row = scene.view.ranks[rank]!;
+  const wide = layout.plotLeft > 100;
+  const left = wide ? LABEL_LEFT : 8;
+  const right = layout.plotLeft - LABEL_RIGHT;
+  const twoLines = wide && layout.rowPitch >= 34;
+  const middle = barTop(layout, scene.scroll, rank) + layout.barHeight / 2;
+  const upper = twoLines ? middle - 8 : middle;
+  const size = layout.rowPitch >= 20 ? 12 : 11;
+  const name = wide ? `rank ${row.rank}` : String(row.rank);
+  const share = formatShare(row.idleFraction);
+  context.fillStyle = palette.foreground;
+  context.textAlign = 'right';
+  context.font = font(scene, size);
+  context.fillText(share, right, upper);
+  const shareLeft = right - context.measureText(share).width;
+  context.textAlign = 'left';
+  context.font = font(scene, size, 600);
+  context.fillText(name, left, upper);
+  if (!wide) return;
+  const from = twoLines ? left : left + context.measureText(name).width + 8;
+  const to = twoLines ? right : shareLeft - 12;
+  context.font = font(scene, size - 1);
+  context.fillStyle = palette.dim;
+  context.fillText(fitText(context, row.holds, to - from), from, twoLines ? middle + 8 : middle);
 }
 
 /** Idle share over the whole step, as an area; `profile` has one entry per column of the plot. */

@@ -4,7 +4,7 @@
  */
 
 import { exhaustive } from '../src/model/exhaustive.ts';
-import type { FromWebview, TimelineView, ToWebview } from '../src/model/protocol.ts';
+import type { FromWebview, TimelineState, TimelineView, ToWebview } from '../src/model/protocol.ts';
 import { KIND_NAMES } from '../src/model/timeline.ts';
 import { element, setText } from './dom.ts';
 import { listen } from './gestures.ts';
@@ -32,7 +32,7 @@ function start(script: HTMLScriptElement | null): void {
   const given = initialState();
   const restored = readState(host.getState());
   const document_ = given.document ?? restored.document;
-  let kept: Kept | null = restored;
+  let kept: (Kept & Pick<TimelineState, 'planId'>) | null = restored;
   let wantedPlan = restored.planId ?? given.planId;
   let view: TimelineView | null = null;
   let version = -1;
@@ -119,7 +119,8 @@ function start(script: HTMLScriptElement | null): void {
         setPage('shown', '');
         header.show(view);
         table.show(view);
-        stage.show(view, kept);
+        tooltip.hide();
+        stage.show(view, kept?.planId === view.planId ? kept : null);
         kept = null;
         return;
       case 'stale':

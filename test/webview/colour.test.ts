@@ -9,10 +9,10 @@ const css = readFileSync('webview/timeline.css', 'utf8');
 const NAMES = ['forward', 'backward', 'backward-input', 'backward-weight', 'idle', 'transfer'];
 /** Editor backgrounds of the editor's default themes. */
 const THEMES = [
-  { selector: 'body', background: '#1f1f1f' },
-  { selector: 'body.vscode-light', background: '#ffffff' },
-  { selector: 'body.vscode-high-contrast', background: '#000000' },
-  { selector: 'body.vscode-high-contrast-light', background: '#ffffff' },
+  { selector: 'body', manifestKey: 'dark', background: '#1f1f1f' },
+  { selector: 'body.vscode-light', manifestKey: 'light', background: '#ffffff' },
+  { selector: 'body.vscode-high-contrast', manifestKey: 'highContrast', background: '#000000' },
+  { selector: 'body.vscode-high-contrast-light', manifestKey: 'highContrastLight', background: '#ffffff' },
 ] as const;
 
 function hex(text: string): Colour {
@@ -44,6 +44,23 @@ test('contrast is that of WCAG', () => {
   assert.deepEqual(inkOn(hex('#ffff00')), hex('#000000'));
   assert.deepEqual(inkOn(hex('#00007f')), hex('#ffffff'));
   assert.deepEqual(flatten({ r: 255, g: 255, b: 255, a: 0.5 }, hex('#000000')), { r: 127.5, g: 127.5, b: 127.5, a: 1 });
+});
+
+test('the fallbacks are the defaults of the colours that the extension contributes', () => {
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  const contributed = new Map<string, Record<string, string>>(
+    manifest.contributes.colors.map((row: { id: string; defaults: Record<string, string> }) => [row.id, row.defaults]),
+  );
+  assert.deepEqual(
+    [...contributed.keys()],
+    NAMES.map((name) => `bubblelens.${name.replace(/-(.)/, (_, letter) => letter.toUpperCase())}`),
+  );
+  NAMES.forEach((name, n) => {
+    const defaults = [...contributed.values()][n];
+    THEMES.forEach(({ selector, manifestKey }) => {
+      assert.deepEqual(fallback(selector, name), hex(defaults?.[manifestKey] ?? ''), `${name} in ${manifestKey}`);
+    });
+  });
 });
 
 for (const { selector, background } of THEMES) {
