@@ -43,19 +43,19 @@ export const nanotronReader: Reader = {
 
 /** Characters of a file that are looked at. */
 const SNIFFED = 262_144;
-const SIZES = /^[ \t]+(?:pp|dp|tp)[ \t]*:/m;
+const SIZES = /(?:^[ \t]+|[{,][ \t]*)(?:pp|dp|tp)[ \t]*:/m;
+/** The section's first line, then what is indented below it, comments and empty lines included. */
+const SECTION = /^[^\n]*\n?(?:(?:[ \t]+[^\n]*|#[^\n]*|\r?)(?:\n|$))*/;
 const OWN = /^tokens[ \t]*:|^[ \t]+pp_engine[ \t]*:/m;
 
 /** A YAML with nanotron's `parallelism` map beside its `tokens`. */
 export function claimsNanotron(path: string, text: string): boolean {
   if (!/\.ya?ml$/i.test(path)) return false;
-  const head = text.slice(0, SNIFFED);
-  const at = head.search(/^(?:\uFEFF)?parallelism[ \t]*:/m);
+  const head = text.slice(text.startsWith('\uFEFF') ? 1 : 0, SNIFFED);
+  const at = head.search(/^parallelism[ \t]*:/m);
   if (at < 0 || !OWN.test(head)) return false;
-  const section = /^parallelism[^\n]*\n(?:(?:[ \t]+[^\n]*|#[^\n]*|[ \t]*\r?)(?:\n|$))*/.exec(
-    head.slice(at).replace('\uFEFF', ''),
-  );
-  return section !== null && (SIZES.test(section[0]) || /[{,]\s*(?:pp|dp|tp)\s*:/.test(section[0]));
+  const section = SECTION.exec(head.slice(at))?.[0] ?? '';
+  return SIZES.test(section);
 }
 
 function readNanotron(path: string, texts: Texts, said: Said): Reading {

@@ -50,7 +50,7 @@ const TRAINING = /^[ \t]*\[training\]/m;
 /** A TOML with parallel degrees in torchtitan's sections, or with a model flavor and a training section. */
 export function claimsTorchtitan(path: string, text: string): boolean {
   if (!/\.toml$/i.test(path)) return false;
-  const head = text.slice(0, SNIFFED);
+  const head = text.slice(text.startsWith('\uFEFF') ? 1 : 0, SNIFFED);
   if (!OWN_SECTION.test(head)) return false;
   return PARALLEL_KEY.test(head) || (MODEL_FLAVOR.test(head) && TRAINING.test(head));
 }

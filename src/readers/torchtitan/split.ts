@@ -57,14 +57,17 @@ function whole(layers: Sourced<number>): Sourced<readonly StageContent[]> {
 function defaultSplit(config: TitanConfig, input: SplitInput, pp: number): TitanSplit {
   const { layers, schedule } = input;
   const rule = ruleOf(config);
-  const weight = (name: string) =>
+  const endWeight = (name: string) =>
     parallelNumber(config, name, WHOLE_OR_ZERO, byDefault(1, `torchtitan: ${name} is 1 when absent`));
   const weighted = rule === 'weighted';
-  const first = weighted ? weight('pipeline_parallel_first_stage_less_layers') : byDefault(1, 'torchtitan: 1');
-  const last = weighted ? weight('pipeline_parallel_last_stage_less_layers') : byDefault(1, 'torchtitan: 1');
+  const first = weighted ? endWeight('pipeline_parallel_first_stage_less_layers') : byDefault(1, 'torchtitan: 1');
+  const last = weighted ? endWeight('pipeline_parallel_last_stage_less_layers') : byDefault(1, 'torchtitan: 1');
   const perStage = parallelNumber(config, 'pipeline_parallel_layers_per_stage', WHOLE, unknown('the layers per stage'));
-  const ends = { first, last };
-  const vpp = saidNumber(config.said, 'pipeline.virtualStages', stagesPerRank(config, input, { pp, perStage, ends }));
+  const vpp = saidNumber(
+    config.said,
+    'pipeline.virtualStages',
+    stagesPerRank(config, input, { pp, perStage, ends: { first, last } }),
+  );
   if (vpp.value === null) return { vpp, stages: unknown(vpp.source.missing, vpp.source.say) };
   if (layers.value === null) return { vpp, stages: layers };
   if (first.value === null || last.value === null) return { vpp, stages: unknown('the weight of the ends') };
@@ -72,14 +75,19 @@ function defaultSplit(config: TitanConfig, input: SplitInput, pp: number): Titan
   if (count > MAX_STAGES && count <= layers.value) return { vpp, stages: unknown('a split that can be listed') };
   const split = titanSplit(rule, count, layers.value, first.value, last.value);
   if ('code' in split) {
-    refuse(config, split, [
-      ['pipeline size', input.pp],
-      ['layers per stage', perStage],
+    const ends = [
       ['first stage less layers', first],
       ['last stage less layers', last],
+    ] as const;
+    const sizes = [
+      ['pipeline size', input.pp],
+      ['layers per stage', perStage],
       ['schedule', schedule === null ? unknown('the schedule') : input.scheduleName],
       ['layers', layers],
-    ]);
+    ] as const;
+    const faulty = { input_weight: [ends[0], ...sizes], output_weight: [ends[1], ...sizes] };
+    const weight = /^(input_weight|output_weight)/.exec(split.message)?.[1] as keyof typeof faulty | undefined;
+    refuse(config, split, weight === undefined ? [...sizes, ...ends] : faulty[weight]);
     return { vpp, stages: unknown('a split that torchtitan accepts') };
   }
   const how = `torchtitan's own split: ${layers.value} layers over ${count} stages`;
