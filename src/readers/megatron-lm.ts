@@ -60,7 +60,7 @@ function planOf(path: string, launch: Launch, said: Said, needs: readonly string
     world: saidNumber(said, 'cluster.gpus', launch.world.gpus),
     worldParts: Object.hasOwn(said, 'cluster.gpus') ? [] : launch.world.parts,
     dp: dp.value === null ? null : dp,
-    anchor: place,
+    anchor: launch.script?.range.file === path ? launch.script.range : place,
     elsewhere,
     passed: launch.flags.open.find((each) => each.kind === 'arguments')?.missing ?? null,
     complete: isComplete(launch, keys, elsewhere),

@@ -163,7 +163,8 @@ function how(shape: Shape): string {
     (end) => end !== null,
   );
   const counted = ends.length === 0 ? '' : `, ${ends.join(' and ')} counted as a layer`;
-  return `${shape.layers} layers evenly over ${shape.pp * shape.vpp} stages${counted}`;
+  const stages = shape.pp * shape.vpp;
+  return `${shape.layers} layers evenly over ${stages} ${stages === 1 ? 'stage' : 'stages'}${counted}`;
 }
 
 /** What embedding and loss add to the layers that are divided; null when that is not known. */

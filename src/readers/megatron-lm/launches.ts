@@ -6,8 +6,9 @@
 import { MEGATRON_KEYS } from '../../frameworks/megatron-core/keys.ts';
 import type { Texts } from '../../model/reading.ts';
 import type { TextRange } from '../../model/source.ts';
-import { evaluateShell, type ShellReading } from '../shell/evaluate.ts';
+import { evaluateShell } from '../shell/evaluate.ts';
 import { type Argument, argumentOf, type Flags, readFlags, wordsOfText } from '../shell/flags.ts';
+import type { ShellReading } from '../shell/machine.ts';
 import { type Pieces, splitFields, textOf } from '../shell/values.ts';
 import { readWorld, type World } from './world.ts';
 

@@ -105,7 +105,7 @@ function perNodeCount(input: WorldInput): Count {
   }
   const devices = list.split(',').length;
   const note = `${devices} devices in CUDA_VISIBLE_DEVICES`;
-  return { value: fromText(devices, argument.range, note), argument: null, label: note };
+  return { value: fromText(devices, argument.range, note), argument: null, label: '' };
 }
 
 /** One process per Slurm task. */

@@ -5,71 +5,33 @@
  * the file does not decide are both read and then merged; loops are read once.
  */
 
-import { lineStarts, positionAt } from '../../model/position.ts';
 import type { Texts } from '../../model/reading.ts';
-import type { TextRange } from '../../model/source.ts';
 import { decide, decideStatement, isTest, matchesPattern, testedNames } from './conditions.ts';
-import { expandFields, expandValue, type Scope } from './expand.ts';
+import { expandFields, expandValue } from './expand.ts';
+import {
+  BUDGET,
+  fork,
+  lineOf,
+  MAX_CALLS,
+  MAX_COMMANDS,
+  MAX_NEEDS,
+  readDirectives,
+  reason,
+  type Shared,
+  type ShellReading,
+  type State,
+  scopeOf,
+  scriptOf,
+  setVariable,
+  spend,
+} from './machine.ts';
 import { mergeVariables } from './merge.ts';
 import { parseShell } from './parse.ts';
 import { candidates } from './paths.ts';
-import { directiveWords, type SlurmSize, type SlurmSizes, slurmSizes, slurmVariable } from './slurm.ts';
-import type { Assignment, Heredoc, Script, ShellProblem, SimpleStatement, Statement, Word } from './syntax.ts';
+import { slurmSizes } from './slurm.ts';
+import type { Assignment, Heredoc, SimpleStatement, Statement, Word } from './syntax.ts';
 import { literalText } from './syntax.ts';
-import { missing, type Pieces, sizeOf, textOf, type Value } from './values.ts';
-
-/** Work that one reading may do; a large real script spends a few thousand. */
-const BUDGET = 1 << 21;
-const MAX_PIECES_OF_VALUE = 20_000;
-const MAX_COMMANDS = 256;
-const MAX_CALLS = 8;
-const MAX_NEEDS = 16;
-
-export interface ShellCommand {
-  readonly file: string;
-  readonly range: TextRange;
-  /** The words, the command's name first. */
-  readonly words: readonly Pieces[];
-  /** What is set where the command stands, its own prefix included. */
-  readonly variables: ReadonlyMap<string, Value>;
-  readonly slurm: SlurmSizes;
-  /** Why it may not run; null when nothing speaks against it. */
-  readonly maybe: string | null;
-}
-
-export interface ShellReading {
-  readonly commands: readonly ShellCommand[];
-  /** What is set at the end, in order of first assignment. */
-  readonly variables: ReadonlyMap<string, Value>;
-  readonly slurm: SlurmSizes;
-  readonly problems: readonly ShellProblem[];
-  readonly needs: readonly string[];
-}
-
-interface Shared {
-  readonly texts: Texts;
-  readonly main: string;
-  readonly commands: ShellCommand[];
-  readonly needs: Set<string>;
-  readonly scripts: Map<string, Script>;
-  readonly lines: Map<string, readonly number[]>;
-  readonly called: Set<string>;
-  readonly wanted: (words: readonly Pieces[]) => boolean;
-  budget: number;
-}
-
-interface State {
-  readonly shared: Shared;
-  readonly file: string;
-  readonly variables: Map<string, Value>;
-  readonly functions: Map<string, { readonly body: readonly Statement[]; readonly file: string }>;
-  readonly slurm: Map<SlurmSize, Pieces>;
-  readonly stack: readonly string[];
-  readonly maybe: string | null;
-  positional: readonly Pieces[] | null;
-  /** Set by `exit` and `return` inside a branch: what follows there does not run. */
-  ended: boolean;
-}
+import { missing, type Pieces, textOf } from './values.ts';
 
 /**
  * Evaluates the script at `path`. `wanted` picks the commands to report from their words. Never throws, and takes
@@ -108,60 +70,6 @@ export function evaluateShell(path: string, texts: Texts, wanted: (words: readon
   return { commands, variables: state.variables, slurm: state.slurm, problems: script.problems, needs: [...needs] };
 }
 
-function scriptOf(shared: Shared, path: string): Script {
-  let script = shared.scripts.get(path);
-  if (script === undefined) {
-    script = parseShell(shared.texts[path] ?? '');
-    shared.scripts.set(path, script);
-  }
-  return script;
-}
-
-function readDirectives(script: Script, state: State): void {
-  for (const directive of script.directives) slurmSizes(directiveWords(directive, state.file), state.slurm);
-}
-
-function fork(state: State): State {
-  spend(state, state.variables.size);
-  return { ...state, variables: new Map(state.variables), slurm: new Map(state.slurm), ended: false };
-}
-
-function spend(state: State, cost: number): boolean {
-  state.shared.budget -= cost;
-  return state.shared.budget > 0;
-}
-
-function scopeOf(state: State): Scope {
-  return {
-    file: state.file,
-    text: state.shared.texts[state.file] ?? '',
-    positional: state.positional,
-    get: (name) => state.variables.get(name) ?? slurmVariable(name, state.slurm) ?? placeVariable(name, state),
-    set: (name, value) => setVariable(state, name, value),
-    spend: (cost) => spend(state, cost),
-  };
-}
-
-/** `$PWD` is the folder that a script is started in: its own, as `paths.ts` has it. */
-function placeVariable(name: string, state: State): Value | undefined {
-  if (name !== 'PWD') return undefined;
-  const range = { file: state.file, offset: 0, length: 0 };
-  return {
-    kind: 'scalar',
-    pieces: [{ text: '.', range, exact: false, note: null, missing: null, maybe: null, unknown: null }],
-  };
-}
-
-function setVariable(state: State, name: string, value: Value): void {
-  const size = sizeOf(value);
-  if (spend(state, size) && size <= MAX_PIECES_OF_VALUE) {
-    state.variables.set(name, value);
-    return;
-  }
-  const range = { file: state.file, offset: 0, length: 0 };
-  state.variables.set(name, { kind: 'scalar', pieces: [missing('a text that grows without end', range)] });
-}
-
 function runAll(statements: readonly Statement[], state: State, top: boolean): void {
   let previous: Statement | null = null;
   for (const statement of statements) {
@@ -186,19 +94,6 @@ function runAfter(statement: Statement, previous: Statement | null, state: State
     const why = reason(state, statement.offset);
     runBranches({ branches: [[statement]], mayRunNone: true, why, tested: asked }, state);
   } else if (success === (statement.connector === '&&')) run(statement, state);
-}
-
-function reason(state: State, offset: number): string {
-  return `depending on a condition in line ${lineOf(state, offset)}`;
-}
-
-function lineOf({ shared, file }: State, offset: number): number {
-  let starts = shared.lines.get(file);
-  if (starts === undefined) {
-    starts = lineStarts(shared.texts[file] ?? '');
-    shared.lines.set(file, starts);
-  }
-  return positionAt(starts, offset).line;
 }
 
 function run(statement: Statement, state: State): void {
@@ -310,7 +205,7 @@ function runLoop(statement: Extract<Statement, { kind: 'loop' }>, state: State):
   if (statement.variable !== null && /^[A-Za-z_]\w*$/.test(statement.variable)) {
     const items = statement.items.flatMap((word) => expandFields(word, scopeOf(state)));
     const shown = items.slice(0, 8).map((item) => textOf(item) ?? '?');
-    const where = { file: state.file, offset: statement.offset, length: 3 };
+    const where = items[0]?.[0]?.range ?? { file: state.file, offset: statement.offset, length: 3 };
     const several = `$${statement.variable}, which is ${shown.join(', ')} in turn in line ${lineOf(state, statement.offset)}`;
     const pieces = items.length === 1 ? items[0]! : [missing(several, where)];
     setVariable(state, statement.variable, { kind: 'scalar', pieces });

@@ -170,13 +170,20 @@ function variableItems(part: VariablePart, scope: Scope): readonly Pieces[] {
     case 'length':
       return [[items === undefined ? unsetPiece(part, range) : lengthPiece(part, items, range)]];
     case 'other':
-      return [[missing(`what ${shownPart(part, scope)} cuts out`, range)]];
+      return [[otherPiece(part, scope)]];
     case '+':
     case ':+':
       return alternative(part, items, scope);
     default:
       return withDefault(part, items, scope);
   }
+}
+
+function otherPiece(part: VariablePart, scope: Scope): Piece {
+  const range = rangeOfPart(part, scope);
+  return part.name === '@' || part.name === '*'
+    ? missing('the arguments of the script', range, 'arguments')
+    : missing(`what ${shownPart(part, scope)} cuts out`, range);
 }
 
 function shownPart(part: VariablePart, scope: Scope): string {

@@ -69,7 +69,7 @@ function mergeValues(a: Value, b: Value, why: string, where: TextRange): Value {
   const restB = b.pieces.slice(shared);
   const texts = [textOf(restA), textOf(restB)];
   if (shared === 0 && !texts.some((text) => text === null || BLANK.test(text) || text === '')) {
-    return { kind: 'scalar', pieces: [missing(`${texts[0]} or ${texts[1]}, ${why}`, where)] };
+    return { kind: 'scalar', pieces: [missing(`${texts[0]} or ${texts[1]}, ${why}`, restA[0]?.range ?? where)] };
   }
   if (texts[0] !== null && texts[0] === texts[1]) return a;
   const blank = { ...computed(' ', where, null) };

@@ -241,8 +241,17 @@ export function readUntilDoubleParenthesis(cursor: Cursor, open: number, openLen
 /** `$(…)`: skipped as text, with quotes and nested parentheses in mind. */
 function readCommand(cursor: Cursor, parts: Part[], quoted: boolean): void {
   const offset = cursor.at;
-  cursor.at += 2;
-  const start = cursor.at;
+  const start = offset + 2;
+  cursor.at++;
+  const closed = skipParentheses(cursor);
+  if (!closed) unended(cursor, offset, 2, 'This command substitution is never closed');
+  const text = cursor.text.slice(start, closed ? cursor.at - 1 : cursor.end);
+  parts.push({ kind: 'command', text, offset, length: cursor.at - offset, quoted });
+}
+
+/** Moves from a `(` behind its `)`, quotes and nesting in mind; false when it never comes. */
+export function skipParentheses(cursor: Cursor): boolean {
+  cursor.at++;
   let nested = 1;
   let inDouble = false;
   while (cursor.at < cursor.end && nested > 0) {
@@ -255,9 +264,7 @@ function readCommand(cursor: Cursor, parts: Part[], quoted: boolean): void {
     cursor.at++;
   }
   cursor.at = Math.min(cursor.at, cursor.end);
-  if (nested > 0) unended(cursor, offset, 2, 'This command substitution is never closed');
-  const text = cursor.text.slice(start, nested > 0 ? cursor.end : cursor.at - 1);
-  parts.push({ kind: 'command', text, offset, length: cursor.at - offset, quoted });
+  return nested === 0;
 }
 
 /** The next `what` from an offset on; the end of what is read where there is none. */
