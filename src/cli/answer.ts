@@ -30,12 +30,15 @@ export interface Answer {
 export function answer(request: SimulateRequest): Parsed<Answer> {
   const shape = shapeOf(request);
   const rules = request.framework === null ? null : framework(request.framework);
-  const problem = sizeProblem(shape) ?? rules?.refuse(request)?.message ?? legality(shape, CLI_MAX_ACTIONS);
+  const { order, overlapFactor } = request;
+  // A custom order is held against its sizes alone: no framework ever ran it.
+  const ruled = order === null ? () => rules?.refuse(request)?.message ?? legality(shape, CLI_MAX_ACTIONS) : () => null;
+  const problem = sizeProblem(shape) ?? ruled();
   if (problem !== null) return { ok: false, problem };
   const costs = costsOf(request);
   if (!costs.ok) return costs;
-  const { overlapFactor } = request;
-  const simulated = pipelineReport(shape, costs.value, { maxActions: CLI_MAX_ACTIONS, overlapFactor });
+  const options = { maxActions: CLI_MAX_ACTIONS, overlapFactor, order };
+  const simulated = pipelineReport(shape, costs.value, options);
   if (!simulated.ok) return { ok: false, problem: simulated.reason };
   return {
     ok: true,
@@ -45,18 +48,18 @@ export function answer(request: SimulateRequest): Parsed<Answer> {
       costs: costs.value,
       report: simulated.report,
       timeline: () => simulated.timeline,
-      orders: request.orders ? orderText(shape, CLI_MAX_ACTIONS) : null,
+      orders: request.orders ? orderText(shape, costs.value, options) : null,
     },
   };
 }
 
 /** The group size is the request's, else the framework's default, else the schedule's own. */
 function shapeOf(request: SimulateRequest): PipelineShape {
-  const { schedule, pp, vpp, microbatches } = request;
+  const { schedule, pp, vpp, microbatches, memoryLimit } = request;
   const rules = request.framework === null ? null : framework(request.framework);
   const groupSize =
     request.groupSize ?? rules?.defaultGroupSize(request) ?? scheduleRow(schedule)?.defaultGroupSize(request) ?? 1;
-  return { schedule, pp, vpp, microbatches, groupSize, variant: rules?.variant(schedule) ?? null };
+  return { schedule, pp, vpp, microbatches, groupSize, variant: rules?.variant(schedule) ?? null, memoryLimit };
 }
 
 function costsOf(request: SimulateRequest): Parsed<Costs> {
@@ -94,6 +97,8 @@ export function answerJson({ request, shape, report, orders }: Answer, measured:
     vpp: shape.vpp,
     microbatches: shape.microbatches,
     groupSize: shape.groupSize,
+    ...(request.order === null ? {} : { customOrder: true }),
+    ...(request.memoryLimit === null ? {} : { memoryLimit: request.memoryLimit }),
     placement: scheduleRow(shape.schedule)?.placement ?? null,
     ...report,
     ...(orders === null ? {} : { orders }),

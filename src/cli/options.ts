@@ -25,6 +25,10 @@ export interface SimulateRequest {
   readonly stageScale: readonly number[] | null;
   readonly communication: CommunicationMode;
   readonly overlapFactor: number;
+  /** Live stage-microbatches per rank, for the searched schedules; null: the schedule's own. */
+  readonly memoryLimit: number | null;
+  /** A custom order, one line per rank. */
+  readonly order: readonly string[] | null;
   readonly orders: boolean;
 }
 
@@ -33,6 +37,7 @@ type OptionKind =
   | { readonly kind: 'whole'; readonly least: number }
   | { readonly kind: 'number' }
   | { readonly kind: 'numbers' }
+  | { readonly kind: 'lines' }
   | { readonly kind: 'switch' }
   | { readonly kind: 'word'; readonly known: () => readonly string[]; readonly find: (word: string) => string | null };
 
@@ -53,6 +58,8 @@ const OPTIONS = {
   stageScale: { kind: 'numbers' },
   communication: { kind: 'word', known: () => COMMUNICATION_MODES, find: one(COMMUNICATION_MODES) },
   overlapFactor: { kind: 'number' },
+  memoryLimit: { kind: 'whole', least: 1 },
+  order: { kind: 'lines' },
   orders: { kind: 'switch' },
 } as const satisfies Readonly<Record<keyof SimulateRequest, OptionKind>>;
 
@@ -128,6 +135,8 @@ const DEFAULTS = {
   stageScale: null,
   communication: 'async',
   overlapFactor: 1,
+  memoryLimit: null,
+  order: null,
   orders: false,
 } as const satisfies Partial<SimulateRequest>;
 
@@ -147,6 +156,11 @@ function parse(option: OptionKind, raw: unknown): Parsed<unknown> {
       return values.every(isAmount)
         ? { ok: true, value: values }
         : { ok: false, problem: 'numbers of at least 0, a,b,…' };
+    }
+    case 'lines': {
+      const lines = typeof raw === 'string' ? raw.split('\n').filter((line) => line.trim() !== '') : raw;
+      const ok = Array.isArray(lines) && lines.every((line) => typeof line === 'string');
+      return ok ? { ok, value: lines } : { ok: false, problem: 'one line of actions per rank' };
     }
     case 'switch':
       return typeof raw === 'boolean' ? { ok: true, value: raw } : { ok: false, problem: 'true or false' };

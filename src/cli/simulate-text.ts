@@ -16,11 +16,12 @@ export function answerText(answer: Answer, measured: Timing | null): string {
   const { shape, report, request } = answer;
   const { waterfall } = report;
   const sizes = [
-    shape.schedule,
+    request.order === null ? shape.schedule : 'custom order',
     `pp ${shape.pp}`,
     ...(shape.vpp > 1 ? [`vpp ${shape.vpp}`] : []),
     `${shape.microbatches} microbatches`,
     ...(shape.groupSize > 1 ? [`group size ${shape.groupSize}`] : []),
+    ...(request.memoryLimit === null ? [] : [`at most ${request.memoryLimit} live stage-microbatches a rank`]),
     ...(request.framework === null ? [] : [`as ${request.framework} runs it`]),
   ];
   const lines = [

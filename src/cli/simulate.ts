@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { answer, answerJson } from './answer.ts';
 import { batch } from './batch.ts';
 import { type Parsed, requestFromFlags, simulateFlags } from './options.ts';
+import { orderFile } from './order-file.ts';
 import { answerText } from './simulate-text.ts';
 import { timing } from './timing.ts';
 import { chromeTrace } from './trace.ts';
@@ -15,7 +16,7 @@ import { chromeTrace } from './trace.ts';
 export const SIMULATE_USAGE =
   'usage: bubblelens simulate --schedule S --pp P --microbatches M [--vpp V] [--group-size G] [--framework NAME] ' +
   '[--forward F --backward-input I --backward-weight W] [--p2p C | --p2p-edges a,b,…] [--stage-scale a,b,…] ' +
-  '[--communication MODE] [--overlap-factor K] [--orders] [--trace OUT.json] [--timing] [--json], ' +
+  '[--communication MODE] [--overlap-factor K] [--memory-limit N] [--order FILE] [--orders] [--trace OUT.json] [--timing] [--json], ' +
   'or simulate --batch with one JSON request a line on stdin';
 
 /** Where a command reads and writes: the process, or what stands for it in a test. */
@@ -35,7 +36,9 @@ export async function simulate(args: readonly string[], streams: Streams = proce
     if (stray) return fail(streams, '--batch takes its requests from stdin, and no other option');
     return batch(streams.stdin, streams.stdout);
   }
-  const request = requestFromFlags(rest);
+  const order = typeof rest.order === 'string' ? orderFile(rest.order) : null;
+  if (order !== null && !order.ok) return fail(streams, order.problem);
+  const request = requestFromFlags({ ...rest, order: order?.value });
   if (!request.ok) return fail(streams, request.problem);
   const answered = answer(request.value);
   if (!answered.ok) return fail(streams, answered.problem);

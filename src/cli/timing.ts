@@ -6,9 +6,12 @@
 
 import { performance } from 'node:perf_hooks';
 import { clearPrograms } from '../sim/cache.ts';
+import type { Order } from '../sim/order.ts';
+import { parseOrder } from '../sim/order-parse.ts';
 import { compile } from '../sim/program.ts';
 import { reportOf } from '../sim/report.ts';
-import { scheduleRow } from '../sim/schedules/table.ts';
+import type { ScheduleRow } from '../sim/schedules/row.ts';
+import { scheduleRow, stageCount } from '../sim/schedules/table.ts';
 import type { Answer } from './answer.ts';
 
 const RUNS = 21;
@@ -31,7 +34,7 @@ export function timing({ shape, costs, request }: Answer): Timing {
     clearPrograms();
     const inputs = structuredClone({ shape, costs });
     const start = performance.now();
-    const made = row.order(inputs.shape);
+    const made = orderOf(row, inputs, request.order);
     const ordered = performance.now();
     const compiled = compile(made);
     if (!compiled.ok) break;
@@ -50,6 +53,19 @@ export function timing({ shape, costs, request }: Answer): Timing {
     cachedMs: median(cached),
     runs: order.length,
   };
+}
+
+/** Generated, or read again from its text. */
+function orderOf(
+  row: ScheduleRow,
+  { shape, costs }: Pick<Answer, 'shape' | 'costs'>,
+  lines: readonly string[] | null,
+): Order {
+  if (lines === null) return row.order(shape, costs);
+  const { pp, microbatches } = shape;
+  const parsed = parseOrder(lines, { pp, stages: stageCount(shape), microbatches, placement: row.placement });
+  if (!parsed.ok) throw new Error(parsed.reason);
+  return parsed.order;
 }
 
 function median(values: readonly number[]): number {

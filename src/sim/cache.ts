@@ -4,6 +4,7 @@
  */
 
 import { type Compiled, compile } from './program.ts';
+import type { OrderTimes } from './schedules/row.ts';
 import { scheduleRow } from './schedules/table.ts';
 import { MAX_ACTIONS, type PipelineShape } from './shape.ts';
 
@@ -13,17 +14,17 @@ const programs = new Map<string, Compiled>();
 let actionsHeld = 0;
 
 /** The compiled program of a legal shape (see `legality`); a refusal only for an order that deadlocks. */
-export function programFor(shape: PipelineShape): Compiled {
-  const key = [shape.schedule, shape.pp, shape.vpp, shape.microbatches, shape.groupSize, shape.variant].join(' ');
+export function programFor(shape: PipelineShape, times: OrderTimes): Compiled {
+  const row = scheduleRow(shape.schedule);
+  if (row === null) return { ok: false, reason: `the schedule ${shape.schedule} cannot be simulated` };
+  const key = keyOf(shape, row.searches(shape) ? times : null);
   const held = programs.get(key);
   if (held !== undefined) {
     programs.delete(key);
     programs.set(key, held);
     return held;
   }
-  const row = scheduleRow(shape.schedule);
-  if (row === null) return { ok: false, reason: `the schedule ${shape.schedule} cannot be simulated` };
-  const made = compile(row.order(shape));
+  const made = compile(row.order(shape, times));
   programs.set(key, made);
   actionsHeld += weight(made);
   for (const [oldest, program] of programs) {
@@ -39,6 +40,15 @@ export function programFor(shape: PipelineShape): Compiled {
 export function clearPrograms(): void {
   programs.clear();
   actionsHeld = 0;
+}
+
+/** What an order depends on; its costs only where it is searched for them. */
+function keyOf(shape: PipelineShape, times: OrderTimes | null): string {
+  const { schedule, pp, vpp, microbatches, groupSize, variant, memoryLimit } = shape;
+  const sizes = [schedule, pp, vpp, microbatches, groupSize, variant].join(' ');
+  if (times === null) return sizes;
+  const { forward, backwardInput, backwardWeight, transfer } = times;
+  return [sizes, memoryLimit, forward, backwardInput, backwardWeight, transfer].join(' ');
 }
 
 function weight(compiled: Compiled): number {

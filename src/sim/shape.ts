@@ -13,10 +13,15 @@ export interface PipelineShape {
   readonly groupSize: number;
   /** A framework's own variant of the order; null is the paper's. */
   readonly variant: string | null;
+  /** Live stage-microbatches that a searched schedule may hold per rank; absent or null is the schedule's own. */
+  readonly memoryLimit?: number | null;
 }
 
 /** Actions that a plan may have and still be simulated while the user types. */
 export const MAX_ACTIONS = 8_000_000;
+
+/** Actions up to which an order is searched for: a search tries several orders, each at several times the cost. */
+export const MAX_SEARCHED_ACTIONS = 400_000;
 
 /** Stages that a plan may have: tables of this length are made before the first action. */
 export const MAX_STAGES = 65_536;
@@ -40,6 +45,9 @@ export function sizeProblem(shape: PipelineShape): string | null {
     if (!Number.isSafeInteger(value) || value < least)
       return `${what} is ${value}; it must be a whole number from ${least}`;
   }
+  const limit = shape.memoryLimit ?? 1;
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    return `the memory limit is ${limit}; it must be a whole number from 1`;
   if (shape.pp * shape.vpp > MAX_STAGES) {
     return `${figure(shape.pp)} ranks with ${figure(shape.vpp)} stages each are too many to simulate (at most ${figure(MAX_STAGES)} stages)`;
   }

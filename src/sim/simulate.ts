@@ -9,10 +9,12 @@ import type { PipelineReport } from '../model/report.ts';
 import type { Timeline } from '../model/timeline.ts';
 import { programFor } from './cache.ts';
 import { DEFAULT_OVERLAP_FACTOR, price } from './ops.ts';
+import { parseOrder } from './order-parse.ts';
 import { orderLines } from './order-text.ts';
+import { type Compiled, compile } from './program.ts';
 import { reportOf } from './report.ts';
-import { legality, stageCount } from './schedules/table.ts';
-import { MAX_ACTIONS, type PipelineShape } from './shape.ts';
+import { legality, scheduleRow, stageCount } from './schedules/table.ts';
+import { MAX_ACTIONS, type PipelineShape, sizeProblem } from './shape.ts';
 import { timelineOf } from './timeline.ts';
 
 export interface SimulationOptions {
@@ -20,6 +22,8 @@ export interface SimulationOptions {
   readonly maxActions?: number;
   /** How much of the sum of its two actions an overlapped pair takes. */
   readonly overlapFactor?: number;
+  /** A custom order, one line per rank; the schedule then says the placement alone. */
+  readonly order?: readonly string[] | null;
 }
 
 export type Simulated =
@@ -33,10 +37,8 @@ export type Simulated =
 
 /** Refuses, in one line, a shape without a legal order, one too large, and costs that do not fit it. */
 export function pipelineReport(shape: PipelineShape, costs: Costs, options: SimulationOptions = {}): Simulated {
-  const { maxActions = MAX_ACTIONS, overlapFactor = DEFAULT_OVERLAP_FACTOR } = options;
-  const problem = legality(shape, maxActions) ?? costsProblem(shape, costs);
-  if (problem !== null) return { ok: false, reason: problem };
-  const compiled = programFor(shape);
+  const { overlapFactor = DEFAULT_OVERLAP_FACTOR } = options;
+  const compiled = programOf(shape, costs, options);
   if (!compiled.ok) return compiled;
   const { program } = compiled;
   let timeline: Timeline | null = null;
@@ -50,11 +52,45 @@ export function pipelineReport(shape: PipelineShape, costs: Costs, options: Simu
   };
 }
 
-/** The per-rank order of a legal shape, one line per rank (see `legality`); no lines for one that is not. */
-export function orderText(shape: PipelineShape, maxActions = MAX_ACTIONS): string[] {
-  if (legality(shape, maxActions) !== null) return [];
-  const compiled = programFor(shape);
+/**
+ * The per-rank order, one line per rank, as `pipelineReport` with the same arguments runs it; no lines where that
+ * refuses. Costs matter to searched orders alone; without them every action takes the same time.
+ */
+export function orderText(shape: PipelineShape, costs?: Costs, options: SimulationOptions = {}): string[] {
+  if (sizeProblem(shape) !== null) return [];
+  const compiled = programOf(shape, costs ?? unitCosts(stageCount(shape)), options);
   return compiled.ok ? orderLines(compiled.program.order) : [];
+}
+
+/** The compiled order that a simulation runs. Custom orders are compiled each time. */
+export function programOf(shape: PipelineShape, costs: Costs, options: SimulationOptions): Compiled {
+  const { maxActions = MAX_ACTIONS, order = null } = options;
+  const problem = (order === null ? legality(shape, maxActions) : sizeProblem(shape)) ?? costsProblem(shape, costs);
+  if (problem !== null) return { ok: false, reason: problem };
+  if (order === null) return programFor(shape, costs);
+  const row = scheduleRow(shape.schedule);
+  if (row === null) return { ok: false, reason: `the schedule ${shape.schedule} cannot be simulated` };
+  const { pp, microbatches } = shape;
+  const stages = stageCount(shape);
+  if (3 * stages * microbatches > maxActions)
+    return { ok: false, reason: `${stages} stages of ${microbatches} microbatches are too many to simulate` };
+  const parsed = parseOrder(order, { pp, stages, microbatches, placement: row.placement });
+  return parsed.ok ? compile(parsed.order) : parsed;
+}
+
+/** Every action takes 1, every transfer nothing. */
+function unitCosts(stages: number): Costs {
+  const ones = new Array<number>(stages).fill(1);
+  return {
+    badge: 'relative',
+    unit: 'layer',
+    how: 'every action takes the same time',
+    forward: ones,
+    backwardInput: ones,
+    backwardWeight: ones,
+    transfer: new Array<number>(stages - 1).fill(0),
+    activationBytes: new Array<null>(stages).fill(null),
+  };
 }
 
 function costsProblem(shape: PipelineShape, costs: Costs): string | null {

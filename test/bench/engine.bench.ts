@@ -64,7 +64,7 @@ function measure(schedule: ScheduleId, pp: number, vpp: number, microbatches: nu
   };
   let actions = 0;
   for (let run = 0; run < runs; run++) {
-    const order = timed('order', () => row.order(shape));
+    const order = timed('order', () => row.order(shape, costs));
     const program = timed('simulate', () => {
       const compiled = compile(order);
       if (!compiled.ok) throw new Error(compiled.reason);

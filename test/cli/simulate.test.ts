@@ -128,6 +128,37 @@ test('the trace holds every action once, in microseconds, on its rank', async ()
   }
 });
 
+test('--order runs a custom order from lines or from an answer, and names what is wrong with it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bubblelens-'));
+  try {
+    const file = join(folder, 'order');
+    const flags = words('--schedule 1f1b --pp 2 --microbatches 2 --json --order');
+    const ask = async (text: string) => {
+      writeFileSync(file, text);
+      return run([...flags, file]);
+    };
+    const lines = '# mine\r\nrank 0: F0.0 F0.1 I0.1 W0.1 B0.0  # late\r\nrank 1: F1.0 F1.1 B1.1 B1.0\r\n';
+    const mine = JSON.parse((await ask(lines)).out);
+    assert.deepEqual([mine.makespan, mine.customOrder], [11, true]);
+    const printed = (await run(words('--schedule 1f1b --pp 2 --microbatches 2 --json --orders'))).out;
+    assert.equal(JSON.parse((await ask(printed)).out).makespan, JSON.parse(printed).makespan);
+    const wrong: readonly (readonly [string, RegExp])[] = [
+      ['F0.0 B0.0 F0.1 B0.1\nF1.0 F1.1 B1.0 B1.1', /the order deadlocks: rank 0 at B0\.0 waits/],
+      ['F0.0', /1 lines for 2 ranks/],
+      ['{"orders": 3}', /holds no list of lines/],
+      ['[', /it is not JSON/],
+    ];
+    for (const [text, expected] of wrong) {
+      const { code, err } = await ask(text);
+      assert.equal(code, 2);
+      assert.match(err, expected);
+    }
+    assert.match((await run([...flags, join(folder, 'none')])).err, /--order .*ENOENT/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('--timing measures fresh runs of every action', async () => {
   const { out } = await run(words('--schedule interleaved-1f1b --pp 4 --vpp 2 --microbatches 8 --timing --json'));
   const { timing } = JSON.parse(out);

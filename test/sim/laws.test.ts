@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Costs } from '../../src/model/costs.ts';
 import type { PipelineReport } from '../../src/model/report.ts';
 import { KIND_NAMES } from '../../src/model/timeline.ts';
 import { orderLines } from '../../src/sim/order-text.ts';
 import { SCHEDULES, scheduleRow, stageCount } from '../../src/sim/schedules/table.ts';
+import type { PipelineShape } from '../../src/sim/shape.ts';
 import { orderText, pipelineReport } from '../../src/sim/simulate.ts';
 import { actionsOf, referenceRun } from './reference.ts';
 import { anyCase, anyLegalShape, anyShape, costsOf, equalCosts, shapeOf } from './shapes.ts';
@@ -18,6 +20,9 @@ function simulated(...args: Parameters<typeof pipelineReport>) {
   if (!result.ok) throw new Error(result.reason);
   return result;
 }
+
+/** The order that a search found for these costs, to be run at others. */
+const sameOrder = (shape: PipelineShape, costs: Costs) => ({ order: orderText(shape, costs) });
 
 const near = (a: number, b: number, what: string) => assert.ok(Math.abs(a - b) < 1e-9, `${what}: ${a} and ${b}`);
 
@@ -43,7 +48,7 @@ test('every order holds each forward once and each backward once, whole or split
 test('the engine and a plain second simulator agree on every time', () => {
   fc.assert(
     fc.property(anyCase, ({ shape, costs }) => {
-      const reference = referenceRun(orderText(shape), stageCount(shape), costs);
+      const reference = referenceRun(orderText(shape, costs), stageCount(shape), costs);
       assert.ok(reference !== null);
       const { report, timeline } = simulated(shape, costs);
       assert.equal(report.makespan, reference.makespan);
@@ -77,7 +82,11 @@ test('the engine refuses an order exactly when it deadlocks', () => {
   fc.assert(
     fc.property(anyLegalShape, (shape) => {
       const costs = equalCosts(shape, [1, 1, 1, 1]);
-      const reference = referenceRun(orderLines(scheduleRow(shape.schedule)!.order(shape)), stageCount(shape), costs);
+      const reference = referenceRun(
+        orderLines(scheduleRow(shape.schedule)!.order(shape, costs)),
+        stageCount(shape),
+        costs,
+      );
       const result = pipelineReport(shape, costs);
       assert.equal(result.ok, reference !== null);
       if (result.ok) return;
@@ -123,8 +132,8 @@ test('the waterfall is what three separate simulations say', () => {
       const equal = costsOf(stageCount(shape), (column) => (column === 'transfer' ? 0 : mean(costs[column])));
       const bubble = (report: PipelineReport) => report.bubbleFraction;
       const { waterfall } = simulated(shape, costs).report;
-      const withStages = bubble(simulated(shape, still).report);
-      const schedule = bubble(simulated(shape, equal).report);
+      const withStages = bubble(simulated(shape, still, sameOrder(shape, costs)).report);
+      const schedule = bubble(simulated(shape, equal, sameOrder(shape, costs)).report);
       near(waterfall.schedule, schedule, 'schedule');
       near(waterfall.imbalance, withStages - schedule, 'imbalance');
     }),
@@ -133,7 +142,7 @@ test('the waterfall is what three separate simulations say', () => {
 });
 
 test('a fixed order never gets faster when an action or a transfer gets slower', () => {
-  const dearer = anyCase.chain((base) =>
+  const change = anyCase.chain((base) =>
     fc
       .record({
         column: fc.constantFrom('forward', 'backwardInput', 'backwardWeight', 'transfer'),
@@ -143,11 +152,12 @@ test('a fixed order never gets faster when an action or a transfer gets slower',
       .map((change) => ({ ...base, change })),
   );
   fc.assert(
-    fc.property(dearer, ({ shape, costs, change: { column, at, by } }) => {
+    fc.property(change, ({ shape, costs, change: { column, at, by } }) => {
       const before = costs[column as 'forward'];
       if (before.length === 0) return;
       const after = before.with(at % before.length, before[at % before.length]! + by);
-      const slower = simulated(shape, { ...costs, [column]: after }).report.makespan;
+      const dearer = { ...costs, [column]: after };
+      const slower = simulated(shape, dearer, sameOrder(shape, costs)).report.makespan;
       assert.ok(slower >= simulated(shape, costs).report.makespan);
     }),
     RUNS,
@@ -195,7 +205,7 @@ test('activation bytes peak where the live stage-microbatches weigh most', () =>
         const stages = stageCount(shape);
         const costs = { ...equalCosts(shape, [1, 1, 1, 0]), activationBytes: bytes.slice(0, stages) };
         const { report } = simulated(shape, costs);
-        orderText(shape).forEach((line, rank) => {
+        orderText(shape, costs).forEach((line, rank) => {
           let live = 0;
           let peak = 0;
           for (const { kind, stage } of line.split(' ').filter(Boolean).flatMap(actionsOf)) {
@@ -209,6 +219,30 @@ test('activation bytes peak where the live stage-microbatches weigh most', () =>
     ),
     RUNS,
   );
+});
+
+test('a searched order stays within its memory limit, whatever the costs', () => {
+  const limited = anyCase.filter(({ shape }) => scheduleRow(shape.schedule)!.searches(shape));
+  fc.assert(
+    fc.property(limited, fc.integer({ min: 2, max: 14 }), ({ shape, costs }, memoryLimit) => {
+      const { report } = simulated({ ...shape, memoryLimit }, costs);
+      for (const rank of report.ranks) assert.ok(rank.peakActivations <= memoryLimit);
+    }),
+    RUNS,
+  );
+});
+
+test('ZB-1p finds what an integer program proves best on small pipelines', () => {
+  const best = [
+    [2, 4, 2, 134],
+    [4, 4, 4, 156],
+    [4, 8, 4, 282],
+    [8, 24, 16, 797],
+  ] as const;
+  for (const [pp, microbatches, memoryLimit, makespan] of best) {
+    const shape = { ...shapeOf('zb-1p', pp, microbatches), memoryLimit };
+    assert.equal(simulated(shape, equalCosts(shape, [10, 10, 10, 1])).report.makespan, makespan);
+  }
 });
 
 test('the laws see every schedule', () => {

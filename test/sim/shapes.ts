@@ -73,7 +73,7 @@ export function anyCosts(shape: PipelineShape): fc.Arbitrary<Costs> {
 
 /** Small shapes whose order runs to its end. */
 export const anyShape: fc.Arbitrary<PipelineShape> = anyLegalShape.filter(
-  (shape) => compile(scheduleRow(shape.schedule)!.order(shape)).ok,
+  (shape) => compile(scheduleRow(shape.schedule)!.order(shape, equalCosts(shape, [1, 1, 1, 0]))).ok,
 );
 
 export const anyCase: fc.Arbitrary<{ readonly shape: PipelineShape; readonly costs: Costs }> = anyShape.chain((shape) =>

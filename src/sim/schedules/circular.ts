@@ -4,7 +4,7 @@
  * the stages. Mirrors AI-Hypercomputer/maxtext src/maxtext/layers/pipeline.py at e591f30c.
  */
 
-import { forwardBackwardActions } from './common.ts';
+import { forwardBackwardActions, noSearch } from './common.ts';
 import { allForwardThenReversed } from './looped-bfs.ts';
 import type { ScheduleRow } from './row.ts';
 
@@ -20,5 +20,6 @@ export const CIRCULAR: ScheduleRow = {
     microbatches % pp === 0 ? null : `the ${microbatches} microbatches must be a multiple of the ${pp} stages`,
   defaultGroupSize: ({ microbatches }) => Math.max(1, microbatches),
   actions: forwardBackwardActions,
+  searches: noSearch,
   order: allForwardThenReversed,
 };

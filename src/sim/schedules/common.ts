@@ -33,6 +33,10 @@ export function noRefusal(): null {
   return null;
 }
 
+export function noSearch(): boolean {
+  return false;
+}
+
 /** A schedule without groups runs one microbatch at a time. */
 export function noGroups(): number {
   return 1;

@@ -6,7 +6,7 @@
 
 import { orderByRank } from '../order.ts';
 import type { PipelineShape } from '../shape.ts';
-import { noGroups } from './common.ts';
+import { noGroups, noSearch } from './common.ts';
 import type { ScheduleRow } from './row.ts';
 import { writeTwoEnded } from './two-ended.ts';
 
@@ -21,6 +21,7 @@ export const DUALPIPE: ScheduleRow = {
   refuse,
   defaultGroupSize: noGroups,
   actions: (shape) => 3 * shape.pp * shape.microbatches,
+  searches: noSearch,
   order: (shape) => {
     const { pp, microbatches } = shape;
     const half = microbatches / 2;

@@ -5,7 +5,7 @@
  */
 
 import { orderByRank } from '../order.ts';
-import { noGroups, splitBackwardActions, twoStagesPerRank, vSizes } from './common.ts';
+import { noGroups, noSearch, splitBackwardActions, twoStagesPerRank, vSizes } from './common.ts';
 import type { ScheduleRow } from './row.ts';
 import { writeTwoEnded } from './two-ended.ts';
 
@@ -24,6 +24,7 @@ export const DUALPIPEV: ScheduleRow = {
       : `DualPipeV needs at least ${2 * shape.pp} microbatches on ${shape.pp} ranks, not ${shape.microbatches}`),
   defaultGroupSize: noGroups,
   actions: splitBackwardActions,
+  searches: noSearch,
   order: (shape) => {
     const { pp, microbatches } = shape;
     return orderByRank(vSizes(shape), splitBackwardActions(shape), (ids, start, rank, steps) =>

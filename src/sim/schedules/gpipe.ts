@@ -4,7 +4,7 @@
  */
 
 import { BACKWARD } from '../order.ts';
-import { forwardBackwardActions, forwardBackwardOrder, noGroups, oneStagePerRank } from './common.ts';
+import { forwardBackwardActions, forwardBackwardOrder, noGroups, noSearch, oneStagePerRank } from './common.ts';
 import type { ScheduleRow } from './row.ts';
 
 export const GPIPE: ScheduleRow = {
@@ -18,6 +18,7 @@ export const GPIPE: ScheduleRow = {
   refuse: oneStagePerRank,
   defaultGroupSize: noGroups,
   actions: forwardBackwardActions,
+  searches: noSearch,
   order: (shape) =>
     forwardBackwardOrder(shape, (ids, start, rank, steps) => {
       let at = start;

@@ -6,7 +6,7 @@
  */
 
 import { BACKWARD_INPUT, BACKWARD_WEIGHT, orderByRank } from '../order.ts';
-import { loopSizes, noRefusal, splitBackwardActions } from './common.ts';
+import { loopSizes, noRefusal, noSearch, splitBackwardActions } from './common.ts';
 import { groupedSteps } from './grouped-steps.ts';
 import type { ScheduleRow } from './row.ts';
 
@@ -21,6 +21,7 @@ export const INTERLEAVED_ZB: ScheduleRow = {
   refuse: noRefusal,
   defaultGroupSize: (shape) => Math.max(1, Math.min(shape.pp, shape.microbatches)),
   actions: splitBackwardActions,
+  searches: noSearch,
   order: (shape) => {
     const { pp, vpp, groupSize } = shape;
     const { chunk, microbatch } = groupedSteps(shape);

@@ -7,7 +7,7 @@
 
 import { BACKWARD, type IdSteps } from '../order.ts';
 import type { PipelineShape } from '../shape.ts';
-import { forwardBackwardActions, forwardBackwardOrder, noRefusal } from './common.ts';
+import { forwardBackwardActions, forwardBackwardOrder, noRefusal, noSearch } from './common.ts';
 import { groupedSteps, type Steps } from './grouped-steps.ts';
 import type { ScheduleRow } from './row.ts';
 
@@ -22,6 +22,7 @@ export const INTERLEAVED: ScheduleRow = {
   refuse: noRefusal,
   defaultGroupSize: (shape) => Math.max(1, Math.min(shape.pp, shape.microbatches)),
   actions: forwardBackwardActions,
+  searches: noSearch,
   order: (shape) => {
     const steps = groupedSteps(shape);
     return forwardBackwardOrder(shape, (ids, start, rank, idSteps) =>

@@ -7,7 +7,7 @@
 import type { Order } from '../order.ts';
 import { BACKWARD } from '../order.ts';
 import type { PipelineShape } from '../shape.ts';
-import { forwardBackwardActions, forwardBackwardOrder, noGroups, noRefusal } from './common.ts';
+import { forwardBackwardActions, forwardBackwardOrder, noGroups, noRefusal, noSearch } from './common.ts';
 import type { ScheduleRow } from './row.ts';
 
 export const LOOPED_BFS: ScheduleRow = {
@@ -21,6 +21,7 @@ export const LOOPED_BFS: ScheduleRow = {
   refuse: noRefusal,
   defaultGroupSize: noGroups,
   actions: forwardBackwardActions,
+  searches: noSearch,
   order: allForwardThenReversed,
 };
 

@@ -1,7 +1,7 @@
 /** No pipeline: one rank runs every microbatch forward through its stages and back again. */
 
 import { BACKWARD } from '../order.ts';
-import { forwardBackwardActions, forwardBackwardOrder, noGroups } from './common.ts';
+import { forwardBackwardActions, forwardBackwardOrder, noGroups, noSearch } from './common.ts';
 import type { ScheduleRow } from './row.ts';
 
 export const NONE: ScheduleRow = {
@@ -15,6 +15,7 @@ export const NONE: ScheduleRow = {
   refuse: (shape) => (shape.pp === 1 ? null : `${shape.pp} ranks need a pipeline schedule`),
   defaultGroupSize: noGroups,
   actions: forwardBackwardActions,
+  searches: noSearch,
   order: (shape) =>
     forwardBackwardOrder(shape, (ids, start, _rank, steps) => {
       let at = start;

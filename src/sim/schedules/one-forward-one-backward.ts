@@ -5,7 +5,7 @@
  */
 
 import { BACKWARD } from '../order.ts';
-import { forwardBackwardActions, forwardBackwardOrder, noGroups, oneStagePerRank } from './common.ts';
+import { forwardBackwardActions, forwardBackwardOrder, noGroups, noSearch, oneStagePerRank } from './common.ts';
 import type { ScheduleRow } from './row.ts';
 
 export const ONE_FORWARD_ONE_BACKWARD: ScheduleRow = {
@@ -19,6 +19,7 @@ export const ONE_FORWARD_ONE_BACKWARD: ScheduleRow = {
   refuse: oneStagePerRank,
   defaultGroupSize: noGroups,
   actions: forwardBackwardActions,
+  searches: noSearch,
   order: (shape) =>
     forwardBackwardOrder(shape, (ids, start, rank, steps) => {
       const { microbatches } = shape;

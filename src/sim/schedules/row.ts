@@ -1,8 +1,12 @@
 /** What a schedule brings: its names, its placement, what it refuses whatever the framework, and its order. */
 
+import type { Costs } from '../../model/costs.ts';
 import type { Placement, ScheduleId } from '../../model/schedule.ts';
 import type { Order } from '../order.ts';
 import type { PipelineShape } from '../shape.ts';
+
+/** What a search may look at. */
+export type OrderTimes = Pick<Costs, 'forward' | 'backwardInput' | 'backwardWeight' | 'transfer'>;
 
 export interface ScheduleRow {
   readonly id: ScheduleId;
@@ -22,6 +26,8 @@ export interface ScheduleRow {
   readonly defaultGroupSize: (shape: Pick<PipelineShape, 'pp' | 'vpp' | 'microbatches'>) => number;
   /** Upper bound of the actions, from sizes alone. */
   readonly actions: (shape: PipelineShape) => number;
-  /** The per-rank order; called only for sizes that are not refused. */
-  readonly order: (shape: PipelineShape) => Order;
+  /** Whether the order depends on the costs, because it is searched for them. */
+  readonly searches: (shape: PipelineShape) => boolean;
+  /** The per-rank order; called only for sizes that are not refused, with costs that fit them. */
+  readonly order: (shape: PipelineShape, times: OrderTimes) => Order;
 }

@@ -1,7 +1,7 @@
 /** The schedules, one row each. */
 
 import type { ScheduleId } from '../../model/schedule.ts';
-import { figure, MAX_ACTIONS, type PipelineShape, sizeProblem } from '../shape.ts';
+import { figure, MAX_ACTIONS, MAX_SEARCHED_ACTIONS, type PipelineShape, sizeProblem } from '../shape.ts';
 import { CIRCULAR } from './circular.ts';
 import { DUALPIPE } from './dualpipe.ts';
 import { DUALPIPEV } from './dualpipev.ts';
@@ -13,6 +13,7 @@ import { NONE } from './none.ts';
 import { ONE_FORWARD_ONE_BACKWARD } from './one-forward-one-backward.ts';
 import type { ScheduleRow } from './row.ts';
 import { ZB_H1, ZB_H2 } from './zb-hand.ts';
+import { ZB_1P, ZB_2P } from './zb-search.ts';
 import { ZBV } from './zbv.ts';
 
 export const SCHEDULES: readonly ScheduleRow[] = [
@@ -23,6 +24,8 @@ export const SCHEDULES: readonly ScheduleRow[] = [
   LOOPED_BFS,
   ZB_H1,
   ZB_H2,
+  ZB_1P,
+  ZB_2P,
   INTERLEAVED_ZB,
   ZBV,
   DUALPIPE,
@@ -62,6 +65,9 @@ export function legality(shape: PipelineShape, maxActions = MAX_ACTIONS): string
   const actions = row.actions(shape);
   if (actions > maxActions) {
     return `${figure(actions)} actions are too many to simulate (at most ${figure(maxActions)})`;
+  }
+  if (row.searches(shape) && actions > MAX_SEARCHED_ACTIONS) {
+    return `${figure(actions)} actions are too many to search an order for (at most ${figure(MAX_SEARCHED_ACTIONS)})`;
   }
   return row.refuse(shape);
 }

@@ -7,7 +7,7 @@
 
 import { BACKWARD_INPUT, BACKWARD_WEIGHT, type Order, orderByRank } from '../order.ts';
 import type { PipelineShape } from '../shape.ts';
-import { loopSizes, noGroups, oneStagePerRank, splitBackwardActions } from './common.ts';
+import { loopSizes, noGroups, noSearch, oneStagePerRank, splitBackwardActions } from './common.ts';
 import type { ScheduleRow } from './row.ts';
 import { quickStartOrder } from './zb-h1-quick-start.ts';
 
@@ -24,6 +24,7 @@ export const ZB_H1: ScheduleRow = {
   refuse: oneStagePerRank,
   defaultGroupSize: noGroups,
   actions: splitBackwardActions,
+  searches: noSearch,
   order: (shape) => (shape.variant === 'quick-start' ? quickStartOrder(shape) : handOrder(shape, 1)),
 };
 
@@ -38,6 +39,7 @@ export const ZB_H2: ScheduleRow = {
   refuse: oneStagePerRank,
   defaultGroupSize: noGroups,
   actions: splitBackwardActions,
+  searches: noSearch,
   order: (shape) => handOrder(shape, 2),
 };
 

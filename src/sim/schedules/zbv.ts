@@ -1,7 +1,12 @@
-/** ZB-V: two stages per rank on a V, the backward split. Qi et al., arXiv 2401.10241, section 6. */
+/**
+ * ZB-V: two stages per rank on a V, the backward split. The authors search the order for given times; torch counts it
+ * out. Qi et al., arXiv 2401.10241, section 6.
+ */
 
+import type { PipelineShape } from '../shape.ts';
 import { noGroups, splitBackwardActions, twoStagesPerRank } from './common.ts';
 import type { ScheduleRow } from './row.ts';
+import { searchedZbvOrder } from './zbv-search.ts';
 import { torchZbvOrder } from './zbv-torch.ts';
 
 export const ZBV: ScheduleRow = {
@@ -12,8 +17,14 @@ export const ZBV: ScheduleRow = {
   virtualStages: 'two',
   splitsBackward: true,
   aliases: ['zbv', 'zb-v', 'zbvzerobubble', 'zbvpp', 'zero-bubble-v'],
-  refuse: twoStagesPerRank,
+  refuse: (shape) => twoStagesPerRank(shape) ?? memoryRefusal(shape),
   defaultGroupSize: noGroups,
   actions: splitBackwardActions,
-  order: torchZbvOrder,
+  searches: ({ variant }) => variant !== 'torch',
+  order: (shape, times) => (shape.variant === 'torch' ? torchZbvOrder(shape) : searchedZbvOrder(shape, times)),
 };
+
+/** A microbatch on a V holds two stages of a rank at its turn. */
+function memoryRefusal({ memoryLimit }: PipelineShape): string | null {
+  return memoryLimit === 1 ? 'the memory limit is 1; a microbatch holds both stages of a rank at once' : null;
+}
