@@ -15,7 +15,7 @@ import { attemptAsync, type Log } from './log.ts';
 import { uriOf } from './places.ts';
 import { tokenAt, tokensOf } from './plan-tokens.ts';
 import { surfaceEnabled } from './settings.ts';
-import { lensesOf, marked, staleReason } from './surfaces.ts';
+import { fittedHint, lensesOf, staleReason } from './surfaces.ts';
 
 export interface Providers extends vscode.Disposable {
   /** Asks the editor to come again: something around the text has changed. */
@@ -23,6 +23,10 @@ export interface Providers extends vscode.Disposable {
 }
 
 const SELECTOR: vscode.DocumentSelector = LANGUAGES.map((language) => ({ language }));
+/** Between the line's text and the hint, lest a number runs into the number before it. */
+const HINT_GAP = '  ';
+/** Lines close together: as paragraphs they would not fit into the editor's hover. */
+const LINE_BREAK = '  \n';
 const HOVER_COMMANDS = ['bubblelens.showTimeline', 'bubblelens.explainConfig'] as const satisfies readonly CommandId[];
 
 export function registerProviders(store: AnalysisStore, log: Log): Providers {
@@ -48,7 +52,7 @@ export function registerProviders(store: AnalysisStore, log: Log): Providers {
     vscode.languages.registerCodeLensProvider(SELECTOR, {
       onDidChangeCodeLenses: lensesChanged.event,
       provideCodeLenses: (document) =>
-        attemptAsync(log, 'lens', [], async () => codeLenses(await look(document, 'codeLens'))),
+        attemptAsync(log, 'lens', [], async () => codeLenses(document, await look(document, 'codeLens'))),
     }),
     vscode.languages.registerHoverProvider(SELECTOR, {
       provideHover: (document, position) =>
@@ -91,23 +95,23 @@ function inlayHints(
     const end = document.lineAt(lineOf(result, plan)).range.end;
     if (!range.contains(end)) return [];
     const { hint, hintTooltip } = plan.analysis.texts;
-    const label = new vscode.InlayHintLabelPart(marked(hint, result.shown));
+    const label = new vscode.InlayHintLabelPart(fittedHint(hint, result.shown));
     const { stale } = result.shown;
     label.tooltip = stale === null ? hintTooltip : `${hintTooltip}\n\n${staleReason(stale)}`;
     label.command = clicked('bubblelens.showTimeline', 'Show Timeline', result, plan);
-    const shown = new vscode.InlayHint(end, [label]);
+    const shown = new vscode.InlayHint(end, [new vscode.InlayHintLabelPart(HINT_GAP), label]);
     shown.paddingLeft = true;
     return [shown];
   });
 }
 
-function codeLenses(result: DocumentAnalysis | null): vscode.CodeLens[] {
-  if (result === null) return [];
+function codeLenses(document: vscode.TextDocument, result: DocumentAnalysis | null): vscode.CodeLens[] {
+  if (result === null || result.version !== document.version) return [];
   return result.shown.plans.flatMap((plan) => {
-    const line = lineOf(result, plan);
+    const { range, firstNonWhitespaceCharacterIndex } = document.lineAt(lineOf(result, plan));
+    const place = range.with(range.start.translate(0, firstNonWhitespaceCharacterIndex));
     return lensesOf(plan, result.shown).map(
-      ({ command, title }) =>
-        new vscode.CodeLens(new vscode.Range(line, 0, line, 0), clicked(command, title, result, plan)),
+      ({ command, title }) => new vscode.CodeLens(place, clicked(command, title, result, plan)),
     );
   });
 }
@@ -138,7 +142,8 @@ function hoverText(result: DocumentAnalysis, plan: ShownPlan): vscode.MarkdownSt
   ];
   const { stale } = result.shown;
   const last = stale === null ? [] : ['Last good numbers: the text cannot be read at the moment'];
-  const text = new vscode.MarkdownString([plan.analysis.texts.hover, [...last, ...links].join(' · ')].join('\n\n'));
+  const lines = [...plan.analysis.texts.hover.split('\n\n'), [...last, ...links].join(' · ')];
+  const text = new vscode.MarkdownString(lines.join(LINE_BREAK));
   text.isTrusted = { enabledCommands: HOVER_COMMANDS };
   return text;
 }

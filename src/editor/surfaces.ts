@@ -17,6 +17,16 @@ export function marked(text: string, { stale }: Pick<Shown, 'stale'>): string {
   return stale === null ? text : `${text} ${LAST_GOOD}`;
 }
 
+/** What the editor shows of a hint by default; it cuts the rest off in the middle of a word. */
+const HINT_LENGTH = 41;
+
+/** The hint with its mark, without the parts at its end that the editor would cut off. */
+export function fittedHint(hint: string, shown: Pick<Shown, 'stale'>): string {
+  const parts = hint.split(' · ');
+  while (parts.length > 1 && marked(parts.join(' · '), shown).length > HINT_LENGTH) parts.pop();
+  return marked(parts.join(' · '), shown);
+}
+
 export function staleReason(reason: string): string {
   return `The text cannot be read at the moment: ${reason}`;
 }

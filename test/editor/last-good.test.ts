@@ -5,7 +5,7 @@ import { before, test } from 'node:test';
 import { analyse, prepare, readerFor } from '../../src/analysis.ts';
 import { movedShown, NOTHING_SHOWN, nextShown, type Shown } from '../../src/editor/last-good.ts';
 import { tokenAt, tokensOf } from '../../src/editor/plan-tokens.ts';
-import { lensesOf, marked } from '../../src/editor/surfaces.ts';
+import { fittedHint, lensesOf, marked } from '../../src/editor/surfaces.ts';
 import type { Analysis } from '../../src/model/analysis.ts';
 import { DEFAULT_ANALYSIS_SETTINGS } from '../../src/model/settings.ts';
 
@@ -70,4 +70,14 @@ test('every value of the plan is found at its token', () => {
   assert.equal(at('layers: 32'), 'model.layers');
   assert.equal(tokenAt(tokens, FILE, 0), null);
   assert.equal(tokenAt(tokens, 'other.yaml', SOUND.indexOf('8')), null);
+});
+
+test('a hint loses whole parts at its end before the editor cuts it', () => {
+  assert.equal(fittedHint('19.9 % idle · 1.13 s · $765/day', { stale: null }), '19.9 % idle · 1.13 s · $765/day');
+  assert.equal(fittedHint('19.9 % idle · 1.13 s · $765/day', { stale: 'x' }), '19.9 % idle · 1.13 s (last good)');
+  assert.equal(
+    fittedHint('12.0 % idle, refused at launch · 2.06 s · $462/day', { stale: null }),
+    '12.0 % idle, refused at launch · 2.06 s',
+  );
+  assert.equal(fittedHint('a reason that is longer than any editor shows', { stale: null }).length, 45);
 });

@@ -80,7 +80,9 @@ export async function surfaces(document: vscode.TextDocument): Promise<Surfaces>
   return {
     codes: ours.map((each) => (typeof each.code === 'object' ? String(each.code.value) : '')).sort(),
     messages: ours.map((each) => each.message),
-    hints: hints.map(({ label }) => (typeof label === 'string' ? label : label.map((part) => part.value).join(''))),
+    hints: hints.map(({ label }) =>
+      (typeof label === 'string' ? label : label.map((part) => part.value).join('')).trim(),
+    ),
     lenses: lenses.flatMap((lens) => lens.command?.title ?? []),
     lensLines: [...new Set(lenses.map((lens) => lens.range.start.line))],
   };

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
+import { fittedHint } from '../../src/editor/surfaces.ts';
 import type { Analysis } from '../../src/model/analysis.ts';
 import { DEFAULT_ANALYSIS_SETTINGS } from '../../src/model/settings.ts';
 import {
@@ -44,12 +45,12 @@ async function agree(document: vscode.TextDocument, analysis?: Analysis): Promis
   const findings = [...told.problems, ...told.plans.flatMap((plan) => plan.findings)];
   assert.deepEqual(shown.codes, findings.map((finding) => finding.code).sort());
   assert.deepEqual([...shown.messages].sort(), findings.map((finding) => finding.message).sort());
-  assert.deepEqual(shown.hints, [texts.hint]);
+  assert.deepEqual(shown.hints, [fittedHint(texts.hint, { stale: null })]);
   assert.deepEqual(shown.lenses, [texts.lens, ...(texts.lensAsk === null ? [] : [texts.lensAsk.title])]);
   const hover = await hoverOver(document, 'size:', 6);
-  assert.ok(hover.startsWith(texts.hover), hover);
+  assert.ok(hover.startsWith(texts.hover.replaceAll('\n\n', '  \n')), hover);
   assert.ok(hover.split(/\n+/).length <= 12, hover);
-  assert.ok(texts.hint.includes(texts.headline) && texts.lens.includes(texts.headline));
+  assert.ok(texts.hint.startsWith(texts.headline) && texts.lens.includes(texts.headline));
   return texts.headline;
 }
 
@@ -96,7 +97,8 @@ export const tests: readonly HostTest[] = [
       await replace(editor, 'microbatches: 8 }', 'microbatches: [ 8');
       const broken = await surfaces(document);
       assert.ok(broken.codes.includes('syntax-error'), broken.codes.join());
-      assert.deepEqual(broken.hints, [`${hints[0]} (last good)`]);
+      assert.deepEqual(broken.hints, [fittedHint(hints[0] ?? '', { stale: 'broken' })]);
+      assert.match(broken.hints[0] ?? '', /idle.* \(last good\)$/);
       assert.deepEqual(broken.lenses, [`${lenses[0]} (last good)`]);
       assert.deepEqual(broken.lensLines, [3]);
       assert.match(await hoverOver(document, 'size:', 6), /Last good numbers/);
