@@ -4,11 +4,11 @@
  */
 
 import { describeItem } from './describe.ts';
-import { type Item, itemAt } from './items.ts';
-import { clampScroll, rankAt } from './layout.ts';
+import { type ActionItem, actionItem, type Item, itemAt, pairedWith } from './items.ts';
+import { barTop, clampScroll, rankAt } from './layout.ts';
 import { commandOf, type PageCommand } from './navigation.ts';
 import type { Scene } from './scene.ts';
-import type { Stage, StageEvents } from './stage.ts';
+import type { Stage } from './stage.ts';
 import type { Tooltip } from './tooltip.ts';
 import { panSpan, xToTime, zoomSpan } from './viewport.ts';
 
@@ -24,11 +24,12 @@ type Drag =
   | { readonly type: 'measure'; readonly x: number; readonly time: number; moved: boolean }
   | { readonly type: 'minimap' };
 
-export function listen(
-  stage: Stage,
-  tooltip: Tooltip,
-  events: Pick<StageEvents, 'reveal'> & { readonly page: (command: Exclude<PageCommand, 'reveal'>) => void },
-): void {
+export interface GestureEvents {
+  readonly reveal: (item: Item) => void;
+  readonly page: (command: Exclude<PageCommand, 'reveal'>) => void;
+}
+
+export function listen(stage: Stage, tooltip: Tooltip, events: GestureEvents): void {
   const { canvas } = stage;
   let drag: Drag | null = null;
   let pointer: number | null = null;
@@ -71,7 +72,7 @@ export function listen(
     if (scene === null || ended?.type !== 'pan' || ended.moved) return;
     const item = itemUnder(scene, event.offsetX, event.offsetY);
     if (item === null) return stage.look({ ...stage.looking(), range: null, focus: null }, false);
-    stage.focus(item, false);
+    stage.focus(item);
     events.reveal(item);
   });
 
@@ -161,7 +162,16 @@ function itemUnder(scene: Scene, x: number, y: number): Item | null {
   const rank = rankAt(scene.layout, scene.scroll, y);
   if (rank === null || !inPlot(scene, x)) return null;
   const slack = (SLACK * (scene.span.to - scene.span.from)) / scene.layout.plotWidth;
-  return itemAt(scene.view.timeline, rank, timeAt(scene, x), slack);
+  const item = itemAt(scene.view.timeline, rank, timeAt(scene, x), slack);
+  return item?.type === 'action' ? laneOf(scene, item, y) : item;
+}
+
+/** Of an overlapped pair, the action whose half of the row the pointer is in. */
+function laneOf(scene: Scene, item: ActionItem, y: number): ActionItem {
+  const { timeline } = scene.view;
+  const twin = pairedWith(timeline, item.rank, item.index);
+  const lower = y >= barTop(scene.layout, scene.scroll, item.rank) + scene.layout.barHeight / 2;
+  return twin < 0 || twin > item.index !== lower ? item : actionItem(timeline, item.rank, twin);
 }
 
 function centreOn(stage: Stage, scene: Scene, x: number): void {
