@@ -5,16 +5,14 @@
  */
 
 import type { MegatronInput } from '../frameworks/megatron-core/keys.ts';
-import { resolveMegatron } from '../frameworks/megatron-core/resolve.ts';
-import type { Finding } from '../model/finding.ts';
 import type { Plan, Said } from '../model/plan.ts';
 import type { Reader, Reading, Texts } from '../model/reading.ts';
-import { rangeOf, type Sourced, type TextRange, unknown } from '../model/source.ts';
+import { rangeOf, type Sourced, type TextRange } from '../model/source.ts';
 import { finding, MAX_PROBLEMS, refuseText } from './limits.ts';
-import { edits } from './megatron-lm/edits.ts';
+import { scriptEdits } from './megatron-lm/edits.ts';
 import { type Launch, readLaunches } from './megatron-lm/launches.ts';
+import { megatronPlan, stem } from './megatron-lm/plan.ts';
 import { readSettings } from './megatron-lm/settings.ts';
-import { saidNumber, saidText } from './said.ts';
 
 const SHELL_FILE = /\.(?:sh|bash|slurm|sbatch|job|sub)$/i;
 const PIPELINE = /--pipeline[-_]model[-_]parallel[-_](?:size|layout)\b/;
@@ -52,39 +50,23 @@ function readable(texts: Texts): Texts {
 
 function planOf(path: string, launch: Launch, said: Said, needs: readonly string[], several: boolean): Plan {
   const keys = readSettings(launch.flags, said);
-  const place = anchorOf(path, launch, keys.get('pp')?.value ?? null);
-  const dp = saidNumber(said, 'parallel.data', unknown('the data-parallel size'));
+  const anchor = anchorOf(path, launch, keys.get('pp')?.value ?? null);
   const elsewhere = elsewhereOf(launch, needs);
-  const input: MegatronInput = {
+  const script = launch.script?.text?.replace(/^.*\//, '') ?? 'launch';
+  const order = launch.id === 'main' ? 1 : launch.id.replace('launch-', '');
+  return megatronPlan({
+    path,
+    id: launch.id,
+    name: several ? `${stem(path)}: ${script} (${order})` : stem(path),
+    anchor,
+    findingsPlace: launch.script?.range.file === path ? launch.script.range : anchor,
     keys,
-    world: saidNumber(said, 'cluster.gpus', launch.world.gpus),
-    worldParts: Object.hasOwn(said, 'cluster.gpus') ? [] : launch.world.parts,
-    dp: dp.value === null ? null : dp,
-    anchor: launch.script?.range.file === path ? launch.script.range : place,
+    said,
+    world: launch.world,
     elsewhere,
     passed: launch.flags.open.find((each) => each.kind === 'arguments')?.missing ?? null,
     complete: isComplete(launch, keys, elsewhere),
-  };
-  const { findings, ...values } = resolveMegatron(input);
-  const name = path.replace(/^.*\//, '').replace(/\.\w+$/, '');
-  const script = launch.script?.text?.replace(/^.*\//, '') ?? 'launch';
-  return {
-    id: launch.id,
-    name: several ? `${name}: ${script} (${launch.id === 'main' ? 1 : launch.id.replace('launch-', '')})` : name,
-    framework: 'megatron-lm',
-    anchor: place,
-    ...values,
-    cluster: {
-      gpu: saidText(said, 'cluster.gpu', unknown('the GPU type', 'cluster.gpu')),
-      gpusPerNode: saidNumber(said, 'cluster.gpusPerNode', launch.world.gpusPerNode),
-      usdPerGpuHour: saidNumber(
-        said,
-        'cluster.usdPerGpuHour',
-        unknown('the price of a GPU hour', 'cluster.usdPerGpuHour'),
-      ),
-    },
-    findings: placed(path, findings, place),
-  };
+  });
 }
 
 /** The place that a person edits to change the pipeline: the value, else the flag, else the script that is launched. */
@@ -115,15 +97,6 @@ function isComplete(launch: Launch, keys: MegatronInput['keys'], elsewhere: stri
   );
 }
 
-/** Findings about a token in a companion are told at the plan's own line, with the token as a related place. */
-function placed(path: string, findings: readonly Finding[], anchor: TextRange): readonly Finding[] {
-  return findings.map((each) =>
-    each.range.file === path
-      ? each
-      : { ...each, range: anchor, related: [{ message: 'written here', range: each.range }, ...each.related] },
-  );
-}
-
 export const megatronLm: Reader = {
   id: 'megatron-lm',
   title: 'Megatron-LM launch scripts',
@@ -131,5 +104,5 @@ export const megatronLm: Reader = {
   parsers: [],
   claims,
   read,
-  edits,
+  edits: scriptEdits,
 };

@@ -1,6 +1,7 @@
 /**
- * A change of the plan in the script's own spelling: the written token is replaced, quotes and comments stay. A value
- * that is computed, comes from outside, or would need more than one place has no edit.
+ * A change of the plan in the file's own spelling: the written token is replaced, quotes and comments stay. A value
+ * that is computed, comes from outside, or would need more than one place has no edit. What a change means in
+ * Megatron's flags is the same for every file kind; `Written` is how one file kind writes them.
  */
 
 import { MEGATRON_KEYS, type MegatronKey } from '../../frameworks/megatron-core/keys.ts';
@@ -10,42 +11,76 @@ import type { Texts } from '../../model/reading.ts';
 import type { Argument, Flag } from '../shell/flags.ts';
 import { type Launch, readLaunches } from './launches.ts';
 
-type Edits = readonly TextEdit[] | null;
+export type Edits = readonly TextEdit[] | null;
 
-export function edits(texts: Texts, plan: Plan, change: Change): Edits {
+export interface Written {
+  readonly has: (key: MegatronKey) => boolean;
+  readonly replace: (key: MegatronKey, value: number) => Edits;
+  /** A flag that is not written yet stands in front of the one it belongs to. */
+  readonly insert: (before: MegatronKey, key: MegatronKey, value: number) => Edits;
+  readonly setGpus: (gpus: number) => Edits;
+}
+
+export function changeEdits(plan: Plan, change: Change, written: Written): Edits {
   const value = Number(change.value);
   if (!Number.isSafeInteger(value) || value < 1) return null;
-  const launch = readLaunches(plan.anchor.file, texts).launches.find((each) => each.id === plan.id);
-  if (launch === undefined) return null;
   switch (change.key) {
     case 'pipeline.size':
-      return replaceFlag(texts, launch, 'pp', value);
+      return written.replace('pp', value);
     case 'batch.global':
-      return replaceFlag(texts, launch, 'globalBatch', value);
+      return written.replace('globalBatch', value);
     case 'batch.micro':
-      return replaceFlag(texts, launch, 'microBatch', value);
+      return written.replace('microBatch', value);
     case 'pipeline.microbatches':
-      return setMicrobatches(texts, plan, launch, value);
+      return setMicrobatches(plan, written, value);
     case 'pipeline.virtualStages':
-      return setVirtualStages(texts, plan, launch, value);
+      return setVirtualStages(plan, written, value);
     case 'cluster.gpus':
-      return setGpus(texts, plan, launch, value);
+      return written.setGpus(value);
     default:
       return null;
   }
 }
 
-function flagOf(launch: Launch, key: MegatronKey): Flag | undefined {
-  return launch.flags.byName.get(MEGATRON_KEYS[key].flag);
+/** Through the global batch: microbatches x micro batch x data-parallel size. */
+function setMicrobatches(plan: Plan, written: Written, microbatches: number): Edits {
+  const [micro, dp] = [plan.microBatchSize.value, plan.dp.value];
+  if (micro === null || dp === null || written.has('stepSchedule')) return null;
+  const batch = microbatches * micro * dp;
+  return written.has('globalBatch')
+    ? written.replace('globalBatch', batch)
+    : written.insert('microBatch', 'globalBatch', batch);
 }
 
-function replaceFlag(texts: Texts, launch: Launch, key: MegatronKey, value: number): Edits {
-  const flag = flagOf(launch, key);
-  return flag === undefined || flag.maybe !== null ? null : replace(texts, flag.values[0], value);
+function setVirtualStages(plan: Plan, written: Written, vpp: number): Edits {
+  if (written.has('layout') || written.has('hybridPattern')) return null;
+  if (written.has('virtualStages')) return written.replace('virtualStages', vpp);
+  if (!written.has('layersPerVirtualStage')) return written.insert('pp', 'virtualStages', vpp);
+  const [layers, pp] = [plan.model.layers.value, plan.pp.value];
+  if (layers === null || pp === null) return null;
+  const counted = layers + Number(written.has('accountEmbedding')) + Number(written.has('accountLoss'));
+  const each = counted / pp / vpp;
+  return Number.isSafeInteger(each) ? written.replace('layersPerVirtualStage', each) : null;
+}
+
+/** The edits of a launch script. */
+export function scriptEdits(texts: Texts, plan: Plan, change: Change): Edits {
+  const launch = readLaunches(plan.anchor.file, texts).launches.find((each) => each.id === plan.id);
+  if (launch === undefined) return null;
+  const flagOf = (key: MegatronKey): Flag | undefined => launch.flags.byName.get(MEGATRON_KEYS[key].flag);
+  return changeEdits(plan, change, {
+    has: (key) => flagOf(key) !== undefined,
+    replace: (key, value) => {
+      const flag = flagOf(key);
+      return flag === undefined || flag.maybe !== null ? null : replaceToken(texts, flag.values[0], value);
+    },
+    insert: (before, key, value) => insertFlag(texts, flagOf(before), `--${MEGATRON_KEYS[key].flag} ${value} `),
+    setGpus: (gpus) => setGpus(texts, plan, launch, gpus),
+  });
 }
 
 /** The token, when the characters in the file are a plain number that means the same everywhere. */
-function replace(texts: Texts, argument: Argument | null | undefined, value: number): Edits {
+function replaceToken(texts: Texts, argument: Argument | null | undefined, value: number): Edits {
   if (argument == null || !argument.exact || argument.maybe !== null || argument.text === null) return null;
   const { file, offset, length } = argument.range;
   const written = texts[file]?.slice(offset, offset + length);
@@ -53,49 +88,25 @@ function replace(texts: Texts, argument: Argument | null | undefined, value: num
   return [{ file, offset, length, text: String(value) }];
 }
 
-/** Through the global batch: microbatches x micro batch x data-parallel size. */
-function setMicrobatches(texts: Texts, plan: Plan, launch: Launch, microbatches: number): Edits {
-  const [micro, dp] = [plan.microBatchSize.value, plan.dp.value];
-  if (micro === null || dp === null || flagOf(launch, 'stepSchedule') !== undefined) return null;
-  const batch = microbatches * micro * dp;
-  const flag = flagOf(launch, 'globalBatch');
-  return flag !== undefined
-    ? replaceFlag(texts, launch, 'globalBatch', batch)
-    : insert(texts, launch, 'microBatch', 'globalBatch', batch);
-}
-
-function setVirtualStages(texts: Texts, plan: Plan, launch: Launch, vpp: number): Edits {
-  if (flagOf(launch, 'layout') !== undefined || flagOf(launch, 'hybridPattern') !== undefined) return null;
-  if (flagOf(launch, 'virtualStages') !== undefined) return replaceFlag(texts, launch, 'virtualStages', vpp);
-  if (flagOf(launch, 'layersPerVirtualStage') === undefined) return insert(texts, launch, 'pp', 'virtualStages', vpp);
-  const [layers, pp] = [plan.model.layers.value, plan.pp.value];
-  if (layers === null || pp === null) return null;
-  const counted =
-    layers +
-    ['accountEmbedding', 'accountLoss'].filter((key) => flagOf(launch, key as MegatronKey) !== undefined).length;
-  const each = counted / pp / vpp;
-  return Number.isSafeInteger(each) ? replaceFlag(texts, launch, 'layersPerVirtualStage', each) : null;
-}
-
-/** A flag that is not written yet stands in front of the one it belongs to. */
-function insert(texts: Texts, launch: Launch, before: MegatronKey, key: MegatronKey, value: number): Edits {
-  const flag = flagOf(launch, before);
+function insertFlag(texts: Texts, flag: Flag | undefined, text: string): Edits {
   if (flag === undefined || flag.maybe !== null) return null;
   const { file, offset } = flag.range;
   if (texts[file]?.startsWith(flag.spelled, offset) !== true) return null;
   // Inside a quoted element the flag and its value may be one word.
   if (/["']/.test(texts[file]?.[offset - 1] ?? '')) return null;
-  return [{ file, offset, length: 0, text: `--${MEGATRON_KEYS[key].flag} ${value} ` }];
+  return [{ file, offset, length: 0, text }];
 }
 
 /** Nodes first; the GPUs per node only where one node is enough. */
 function setGpus(texts: Texts, plan: Plan, launch: Launch, gpus: number): Edits {
   const { perNode, nodes } = launch.world;
   const each = plan.cluster.gpusPerNode.value;
-  if (nodes === null) return each === null || launch.world.gpus.value === each ? replace(texts, perNode, gpus) : null;
+  if (nodes === null) {
+    return each === null || launch.world.gpus.value === each ? replaceToken(texts, perNode, gpus) : null;
+  }
   if (each !== null && gpus % each === 0) {
-    const edit = replace(texts, nodes, gpus / each);
+    const edit = replaceToken(texts, nodes, gpus / each);
     if (edit !== null) return edit;
   }
-  return nodes.text === '1' ? replace(texts, perNode, gpus) : null;
+  return nodes.text === '1' ? replaceToken(texts, perNode, gpus) : null;
 }

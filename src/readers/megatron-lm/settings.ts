@@ -38,6 +38,12 @@ export function readSettings(flags: Flags, said: Said): ReadonlyMap<MegatronKey,
     const flag = flags.byName.get(MEGATRON_KEYS[key].flag);
     if (flag !== undefined) settings.set(key, settingOf(flag, MEGATRON_KEYS[key].takes === 'switch'));
   }
+  return withSaid(settings, said);
+}
+
+/** What was said stands in front, and makes void what else would give the same value. */
+export function withSaid(read: ReadonlyMap<MegatronKey, Setting>, said: Said): ReadonlyMap<MegatronKey, Setting> {
+  const settings = new Map(read);
   for (const [native, { key, voids }] of Object.entries(SAID)) {
     const entry = Object.hasOwn(said, native) ? said[native] : undefined;
     if (entry === undefined) continue;
