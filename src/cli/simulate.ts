@@ -5,13 +5,13 @@
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { chromeTrace } from '../sim/chrome-trace.ts';
 import { answer, answerJson } from './answer.ts';
 import { batch } from './batch.ts';
 import { type Parsed, requestFromFlags, simulateFlags } from './options.ts';
 import { orderFile } from './order-file.ts';
 import { answerText } from './simulate-text.ts';
 import { timing } from './timing.ts';
-import { chromeTrace } from './trace.ts';
 
 export const SIMULATE_USAGE =
   'usage: bubblelens simulate --schedule S --pp P --microbatches M [--vpp V] [--group-size G] [--framework NAME] ' +

@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import { timelineOf } from '../analysis.ts';
-import { chromeTrace } from '../cli/trace.ts';
+import { chromeTrace } from '../sim/chrome-trace.ts';
 import type { DocumentAnalysis } from './analysis-store.ts';
 import { baseName } from './paths.ts';
 

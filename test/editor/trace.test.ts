@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { analyse, prepare, readerFor, timelineOf } from '../../src/analysis.ts';
-import { chromeTrace } from '../../src/cli/trace.ts';
 import { DEFAULT_ANALYSIS_SETTINGS } from '../../src/model/settings.ts';
+import { chromeTrace } from '../../src/sim/chrome-trace.ts';
 
 interface Event {
   readonly name: string;
