@@ -42,6 +42,6 @@ export const ZERO_BUBBLE: Framework = {
           },
     ),
   ]),
-  defaultGroupSize: ({ pp }) => pp,
+  defaultGroupSize: ({ schedule, pp }) => (schedule === 'grouped-interleaved' ? Math.ceil(pp / 2) : pp),
   variant: (schedule) => (schedule === 'zb-h1' ? 'quick-start' : null),
 };

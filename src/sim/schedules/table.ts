@@ -6,11 +6,13 @@ import { CIRCULAR } from './circular.ts';
 import { DUALPIPE } from './dualpipe.ts';
 import { DUALPIPEV } from './dualpipev.ts';
 import { GPIPE } from './gpipe.ts';
+import { GROUPED_INTERLEAVED } from './grouped-interleaved.ts';
 import { INTERLEAVED } from './interleaved.ts';
 import { INTERLEAVED_ZB } from './interleaved-zb.ts';
 import { LOOPED_BFS } from './looped-bfs.ts';
 import { NONE } from './none.ts';
 import { ONE_FORWARD_ONE_BACKWARD } from './one-forward-one-backward.ts';
+import { ONE_FORWARD_ONE_BACKWARD_V } from './one-forward-one-backward-v.ts';
 import type { ScheduleRow } from './row.ts';
 import { ZB_H1, ZB_H2 } from './zb-hand.ts';
 import { ZB_1P, ZB_2P } from './zb-search.ts';
@@ -21,6 +23,8 @@ export const SCHEDULES: readonly ScheduleRow[] = [
   GPIPE,
   ONE_FORWARD_ONE_BACKWARD,
   INTERLEAVED,
+  GROUPED_INTERLEAVED,
+  ONE_FORWARD_ONE_BACKWARD_V,
   LOOPED_BFS,
   ZB_H1,
   ZB_H2,
