@@ -64,7 +64,7 @@ function planOf(path: string, launch: Launch, said: Said, needs: readonly string
     said,
     world: launch.world,
     elsewhere,
-    passed: launch.flags.open.find((each) => each.kind === 'arguments')?.missing ?? null,
+    passed: launch.flags.open.find((each) => each.kind !== 'variable')?.missing ?? null,
     complete: isComplete(launch, keys, elsewhere),
   });
 }

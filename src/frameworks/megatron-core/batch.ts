@@ -70,7 +70,8 @@ function count(
   }
   const pass = micro.value * dp.value;
   const from = ['globalBatchSize', 'microBatchSize', 'dp'];
-  const rampup = given(context, 'rampup') === undefined ? '' : ', of the full batch after the ramp-up';
+  const rampup =
+    given(context, 'rampup') === undefined ? '' : ', of the full batch (Megatron-LM now ignores the ramp-up)';
   if (global.value % pass === 0) {
     return derived(global.value / pass, `${global.value} / (${micro.value} x ${dp.value})${rampup}`, from);
   }

@@ -56,7 +56,7 @@ function schedule(context: Context, pp: Sourced<number>, vpp: Sourced<number>): 
   if (fork !== undefined)
     return unknown(`the schedule, which ${fork.spelled} gives in a way that Megatron-LM does not know`);
   if (pp.value === null || vpp.value === null) return firstUnknown([pp, vpp]) ?? unknown('the schedule');
-  if (pp.value === 1) return derived('none', 'one stage needs no schedule', ['pp']);
+  if (pp.value === 1 && vpp.value === 1) return derived('none', 'one stage needs no schedule', ['pp']);
   return vpp.value > 1
     ? derived('interleaved-1f1b', `${vpp.value} virtual stages per rank`, ['pp', 'vpp'])
     : derived('1f1b', 'one stage per rank', ['pp', 'vpp']);

@@ -8,8 +8,8 @@ import type { Texts } from '../../model/reading.ts';
 import type { TextRange } from '../../model/source.ts';
 import { evaluateShell } from '../shell/evaluate.ts';
 import { type Argument, argumentOf, type Flags, readFlags, wordsOfText } from '../shell/flags.ts';
-import type { ShellReading } from '../shell/machine.ts';
-import { type Pieces, splitFields, textOf } from '../shell/values.ts';
+import type { ShellCommand, ShellReading } from '../shell/machine.ts';
+import { missing, type Piece, type Pieces, splitFields, textOf, type Value } from '../shell/values.ts';
 import { readWorld, type World } from './world.ts';
 
 export interface Launch {
@@ -59,7 +59,7 @@ export function readLaunches(path: string, texts: Texts): Launches {
   const shell = evaluateShell(path, texts, wanted);
   const launches: Launch[] = [];
   for (const command of shell.commands) {
-    const words = flatten(command.words);
+    const words = flatten(command);
     if (words === null) continue;
     const at = words.findIndex((word) => /\.py$/.test(word.at(-1)?.text ?? ''));
     const script = at < 0 ? null : scriptOf(words[at]!, command.range);
@@ -92,14 +92,30 @@ function isPlan(flags: Flags): boolean {
 }
 
 /** The words, with the text of `bash -c "…"` and `eval "…"` taken apart; null for a command that only shows them. */
-function flatten(words: readonly Pieces[]): readonly Pieces[] | null {
+function flatten({ words, variables }: ShellCommand): readonly Pieces[] | null {
   const name = (words[0] === undefined ? '' : (textOf(words[0]) ?? '')).replace(/^.*\//, '');
   if (NOT_LAUNCHING.has(name)) return null;
   return words.flatMap((word, i) => {
     const before = i === 0 ? null : textOf(words[i - 1]!);
-    const isText = name === 'eval' || name === 'ssh' || (before !== null && /^-[a-z]*c$/.test(before));
-    return isText ? wordsOfText(word) : [word];
+    const isText = name === 'eval' || (before !== null && /^-[a-z]*c$/.test(before)) || word.some(isCommandText);
+    return isText ? wordsOfText(word).map((each) => expandLater(each, variables)) : [word];
   });
+}
+
+/** Flags and blanks in one piece: a command line for another shell to take apart (`ssh host "…"`). */
+function isCommandText({ text }: Piece): boolean {
+  return text !== null && /\s/.test(text) && MARK.test(text);
+}
+
+/** A variable that was kept from this shell, `bash -c '… $PP'`: the other one expands it from what is exported. */
+function expandLater(word: Pieces, variables: ReadonlyMap<string, Value>): Pieces {
+  const text = textOf(word);
+  if (text === null || !text.includes('$')) return word;
+  const { range } = word[0]!;
+  const name = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(text)?.[1];
+  const value = name === undefined ? undefined : variables.get(name);
+  if (value?.kind === 'scalar') return value.pieces;
+  return [missing(`${text.length > 40 ? `${text.slice(0, 40)}…` : text}, which another shell expands`, range)];
 }
 
 /** Flags that the file sets in variables and never launches. */
