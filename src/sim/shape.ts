@@ -23,6 +23,9 @@ export const MAX_ACTIONS = 8_000_000;
 /** Actions up to which an order is searched for: a search tries several orders, each at several times the cost. */
 export const MAX_SEARCHED_ACTIONS = 400_000;
 
+/** Ranks up to which an order is searched for: parts of a search grow with the square of the ranks. */
+export const MAX_SEARCHED_RANKS = 512;
+
 /** Stages that a plan may have: tables of this length are made before the first action. */
 export const MAX_STAGES = 65_536;
 

@@ -11,7 +11,7 @@ import type { PipelineShape } from '../shape.ts';
 import { loopSizes, noSearch, splitBackwardActions } from './common.ts';
 import type { ScheduleRow } from './row.ts';
 import { orderFromLists } from './search.ts';
-import { byTime, type TimedAction } from './slots.ts';
+import { idsBySlot, slotKey } from './slots.ts';
 
 export const GROUPED_INTERLEAVED: ScheduleRow = {
   id: 'grouped-interleaved',
@@ -29,7 +29,7 @@ export const GROUPED_INTERLEAVED: ScheduleRow = {
   order: (shape) =>
     orderFromLists(
       loopSizes(shape),
-      Array.from({ length: shape.pp }, (_, rank) => byTime(timedActions(shape, rank))),
+      Array.from({ length: shape.pp }, (_, rank) => idsBySlot(slotKeys(shape, rank))),
     ),
 };
 
@@ -42,7 +42,8 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
-function timedActions(shape: PipelineShape, rank: number): readonly TimedAction[] {
+/** Every action of a rank with its slot. */
+function slotKeys(shape: PipelineShape, rank: number): Float64Array {
   const { pp, vpp, microbatches, groupSize } = shape;
   const steps = idSteps(microbatches);
   const groupsPerTurn = Math.ceil(halfOf(pp) / groupSize);
@@ -50,16 +51,17 @@ function timedActions(shape: PipelineShape, rank: number): readonly TimedAction[
   const stagesPerDelay = vpp / greatestCommonDivisor(vpp, groupsPerTurn);
   const turn = (chunk: number) => 3 * groupSize * (groupsPerTurn * chunk + Math.floor(chunk / stagesPerDelay));
   const firstBackward = turn(vpp - 1) + rank + 3 * (pp - 1 - rank) + 1;
-  const timed: TimedAction[] = [];
+  const keys = new Float64Array(3 * vpp * microbatches);
+  let at = 0;
   for (let m = 0; m < microbatches; m++) {
     const late = 3 * groupSize * vpp * Math.floor(m / groupSize) + 3 * (m % groupSize);
     for (let chunk = 0; chunk < vpp; chunk++) {
       const id = (c: number) => (c * pp + rank) * steps.stage + m * steps.microbatch;
-      timed.push({ time: turn(chunk) + rank + late, id: id(chunk) + FORWARD });
+      keys[at++] = slotKey(turn(chunk) + rank + late, id(chunk) + FORWARD);
       const backward = firstBackward + turn(chunk) + late;
-      timed.push({ time: backward, id: id(vpp - 1 - chunk) + BACKWARD_INPUT });
-      timed.push({ time: backward + 1, id: id(vpp - 1 - chunk) + BACKWARD_WEIGHT });
+      keys[at++] = slotKey(backward, id(vpp - 1 - chunk) + BACKWARD_INPUT);
+      keys[at++] = slotKey(backward + 1, id(vpp - 1 - chunk) + BACKWARD_WEIGHT);
     }
   }
-  return timed;
+  return keys;
 }

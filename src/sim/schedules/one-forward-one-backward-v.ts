@@ -20,7 +20,7 @@ export const ONE_FORWARD_ONE_BACKWARD_V: ScheduleRow = {
   virtualStages: 'two',
   splitsBackward: false,
   aliases: ['1f1b-v', '1f1bv', 'v1f1b'],
-  refuse: twoStagesPerRank,
+  refuse: (shape) => twoStagesPerRank(shape) ?? tooManyRanks(shape),
   defaultGroupSize: noGroups,
   actions: forwardBackwardActions,
   searches: noSearch,
@@ -28,6 +28,13 @@ export const ONE_FORWARD_ONE_BACKWARD_V: ScheduleRow = {
 };
 
 const PATTERN = 6;
+
+/** Every rank has slots for the whole length of the pipeline, so they grow with the square of the ranks. */
+const MAX_RANKS = 512;
+
+function tooManyRanks({ pp }: PipelineShape): string | null {
+  return pp > MAX_RANKS ? `the slots of ${pp} ranks are too many to lay out (at most ${MAX_RANKS} ranks)` : null;
+}
 
 /** Kinds of a slot: forwards down and up the V, gradients down and up, and the second slot that a gradient takes. */
 const DOWN = 0;

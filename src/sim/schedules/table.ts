@@ -1,7 +1,14 @@
 /** The schedules, one row each. */
 
 import type { ScheduleId } from '../../model/schedule.ts';
-import { figure, MAX_ACTIONS, MAX_SEARCHED_ACTIONS, type PipelineShape, sizeProblem } from '../shape.ts';
+import {
+  figure,
+  MAX_ACTIONS,
+  MAX_SEARCHED_ACTIONS,
+  MAX_SEARCHED_RANKS,
+  type PipelineShape,
+  sizeProblem,
+} from '../shape.ts';
 import { CIRCULAR } from './circular.ts';
 import { DUALPIPE } from './dualpipe.ts';
 import { DUALPIPEV } from './dualpipev.ts';
@@ -70,8 +77,13 @@ export function legality(shape: PipelineShape, maxActions = MAX_ACTIONS): string
   if (actions > maxActions) {
     return `${figure(actions)} actions are too many to simulate (at most ${figure(maxActions)})`;
   }
-  if (row.searches(shape) && actions > MAX_SEARCHED_ACTIONS) {
-    return `${figure(actions)} actions are too many to search an order for (at most ${figure(MAX_SEARCHED_ACTIONS)})`;
+  if (row.searches(shape)) {
+    if (actions > MAX_SEARCHED_ACTIONS) {
+      return `${figure(actions)} actions are too many to search an order for (at most ${figure(MAX_SEARCHED_ACTIONS)})`;
+    }
+    if (shape.pp > MAX_SEARCHED_RANKS) {
+      return `${figure(shape.pp)} ranks are too many to search an order for (at most ${MAX_SEARCHED_RANKS})`;
+    }
   }
   return row.refuse(shape);
 }
