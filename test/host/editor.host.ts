@@ -7,11 +7,11 @@ import type { Analysis } from '../../src/model/analysis.ts';
 import { DEFAULT_ANALYSIS_SETTINGS } from '../../src/model/settings.ts';
 import {
   api,
-  closeAll,
   completionLabels,
   eventually,
   expected,
   fixTitles,
+  folderUri,
   hoverOver,
   openConfig,
   openUntitled,
@@ -71,7 +71,7 @@ export const tests: readonly HostTest[] = [
     },
   },
   {
-    name: 'a squiggle covers the token, links to its page and goes when the document closes',
+    name: 'a squiggle covers the token, links to its page and goes when the file is read as something else',
     run: async () => {
       const editor = await openConfig('squiggle.pipeline.yaml', PLAN.replace('1f1b', '2f2b'));
       const { document } = editor;
@@ -83,8 +83,19 @@ export const tests: readonly HostTest[] = [
       assert.equal(diagnostic.code.value, 'unknown-schedule');
       const page = await vscode.workspace.fs.readFile(diagnostic.code.target);
       assert.ok(page.length > 0);
-      await closeAll();
-      await eventually('the squiggle goes', () => ourDiagnostics(document.uri).length === 0, 20_000);
+      await vscode.languages.setTextDocumentLanguage(document, 'plaintext');
+      await eventually('the squiggle goes with the language', () => ourDiagnostics(document.uri).length === 0);
+    },
+  },
+  {
+    name: 'squiggles go when the file is closed',
+    run: async () => {
+      const uri = folderUri('closed.pipeline.yaml');
+      await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(PLAN));
+      await vscode.commands.executeCommand('vscode.open', uri);
+      await eventually('there is a squiggle', () => ourDiagnostics(uri).length > 0);
+      await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+      await eventually('the squiggle goes', () => ourDiagnostics(uri).length === 0, 15_000);
     },
   },
   {

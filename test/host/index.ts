@@ -8,9 +8,10 @@ import { appendFileSync } from 'node:fs';
 import { tests as activation } from './activation.host.ts';
 import { tests as commands } from './commands.host.ts';
 import { tests as editor } from './editor.host.ts';
+import { tests as examples } from './examples.host.ts';
 import type { HostTest } from './host-test.ts';
 
-const ALL: readonly HostTest[] = [...activation, ...editor, ...commands];
+const ALL: readonly HostTest[] = [...activation, ...examples, ...editor, ...commands];
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
