@@ -29,12 +29,15 @@ function ranges(value: unknown, found: { file: string; offset: number; length: n
   return found;
 }
 
+/** A megabyte of hostile text takes a few hundred milliseconds on an idle machine; blow-ups take minutes. */
+const LIMIT_MS = 5000;
+
 function hold(text: string): void {
   const texts: Texts = { 'a.sh': text, 'lib/model.sh': LIBRARY };
   const start = performance.now();
   const reading = megatronLm.read('a.sh', texts, {});
   const spent = performance.now() - start;
-  assert.ok(spent < 1500, `${spent} ms`);
+  assert.ok(spent < LIMIT_MS, `${spent} ms`);
   for (const { file, offset, length } of ranges(reading)) {
     const size = texts[file]?.length ?? -1;
     assert.ok(offset >= 0 && length >= 0 && offset + length <= size, `${file} ${offset}+${length} of ${size}`);
@@ -132,7 +135,7 @@ describe('laws of reading Megatron-LM scripts', () => {
       hold(text.slice(0, 1_000_000) + TAIL);
       const start = performance.now();
       megatronLm.claims('a.sh', text + TAIL);
-      assert.ok(performance.now() - start < 200);
+      assert.ok(performance.now() - start < 500);
     });
   }
 });

@@ -147,7 +147,7 @@ function runBranches({ branches, mayRunNone, why, tested }: Fork, state: State):
   const merged = new Map(first.variables);
   for (const end of rest) {
     spend(state, end.variables.size);
-    mergeVariables(merged, end.variables, { why, where, tested });
+    mergeVariables(merged, end.variables, { why, where, tested, spend: (cost) => spend(state, cost) });
   }
   state.variables.clear();
   for (const [name, value] of merged) state.variables.set(name, value);

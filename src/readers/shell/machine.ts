@@ -13,7 +13,7 @@ import type { Script, ShellProblem, Statement } from './syntax.ts';
 import { missing, type Pieces, sizeOf, type Value } from './values.ts';
 
 /** Work that one reading may do; a large real script spends a few thousand. */
-export const BUDGET = 1 << 21;
+export const BUDGET = 1 << 19;
 export const MAX_PIECES_OF_VALUE = 20_000;
 export const MAX_COMMANDS = 256;
 export const MAX_CALLS = 8;

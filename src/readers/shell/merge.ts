@@ -4,7 +4,18 @@
  */
 
 import type { TextRange } from '../../model/source.ts';
-import { BLANK, computed, missing, onlyMaybe, type Piece, type Pieces, textOf, type Value } from './values.ts';
+import {
+  BLANK,
+  computed,
+  missing,
+  missingOf,
+  onlyMaybe,
+  type Piece,
+  type Pieces,
+  sizeOf,
+  textOf,
+  type Value,
+} from './values.ts';
 
 export interface MergeReason {
   /** "depending on a condition in line 12". */
@@ -12,18 +23,18 @@ export interface MergeReason {
   readonly where: TextRange;
   /** Variables that the condition tests for being set. */
   readonly tested: ReadonlySet<string>;
+  /** Pays for the work. */
+  readonly spend: (cost: number) => void;
 }
 
 /** Merges the variables after another branch into those after the first. */
-export function mergeVariables(
-  into: Map<string, Value>,
-  other: ReadonlyMap<string, Value>,
-  { why, where, tested }: MergeReason,
-): void {
+export function mergeVariables(into: Map<string, Value>, other: ReadonlyMap<string, Value>, reason: MergeReason): void {
+  const { why, tested } = reason;
   for (const [name, value] of other) {
     const own = into.get(name);
     if (own === value) continue;
-    into.set(name, own === undefined ? lonely(value, why, tested.has(name)) : mergeValues(own, value, why, where));
+    into.set(name, own === undefined ? lonely(value, why, tested.has(name)) : mergeValues(own, value, reason));
+    reason.spend(sizeOf(value) + (own === undefined ? 0 : sizeOf(own)));
   }
   for (const [name, own] of into) {
     if (!other.has(name)) into.set(name, lonely(own, why, tested.has(name)));
@@ -56,27 +67,39 @@ function samePiece(a: Piece, b: Piece): boolean {
   );
 }
 
-/**
- * What holds after two branches of which only one runs, for a reason that the file does not decide: what both agree
- * on stays, what only one adds is kept as `maybe`, and two single values become unknown.
- */
-function mergeValues(a: Value, b: Value, why: string, where: TextRange): Value {
-  if (a === b) return a;
+/** Pieces that a merged value may have; two branches that add options again and again would grow without end. */
+const MAX_MERGED = 2000;
+
+/** What both agree on stays; what only one has is kept as `maybe`; two single values become unknown. */
+function mergeValues(a: Value, b: Value, { why, where }: MergeReason): Value {
   if (a.kind === 'array' || b.kind === 'array') return mergeArrays(itemsOf(a), itemsOf(b), why);
-  if (samePieces(a.pieces, b.pieces)) return a;
+  const texts = [textOf(a.pieces), textOf(b.pieces)];
+  if (samePieces(a.pieces, b.pieces) || (texts[0] !== null && texts[0] === texts[1])) return a;
   const shared = commonPrefix(a.pieces, b.pieces, samePiece);
   const restA = a.pieces.slice(shared);
   const restB = b.pieces.slice(shared);
-  const texts = [textOf(restA), textOf(restB)];
-  if (shared === 0 && !texts.some((text) => text === null || BLANK.test(text) || text === '')) {
-    return { kind: 'scalar', pieces: [missing(`${texts[0]} or ${texts[1]}, ${why}`, restA[0]?.range ?? where)] };
+  const place = restA[0]?.range ?? where;
+  if (shared === 0 && !holdsOptions(restA) && !holdsOptions(restB)) {
+    const known = missingOf(a.pieces) ?? missingOf(b.pieces);
+    return { kind: 'scalar', pieces: [missing(known ?? `${shown(texts[0])} or ${shown(texts[1])}, ${why}`, place)] };
   }
-  if (texts[0] !== null && texts[0] === texts[1]) return a;
-  const blank = { ...computed(' ', where, null) };
-  return {
-    kind: 'scalar',
-    pieces: [...a.pieces.slice(0, shared), ...onlyMaybe(restA, why), blank, ...onlyMaybe(restB, why)],
-  };
+  if (a.pieces.length + restB.length > MAX_MERGED) {
+    return { kind: 'scalar', pieces: [missing(`options ${why}`, place, 'variable')] };
+  }
+  const blank = computed(' ', where, null);
+  const pieces = [...a.pieces.slice(0, shared), ...onlyMaybe(restA, why), blank, ...onlyMaybe(restB, why)];
+  return { kind: 'scalar', pieces };
+}
+
+/** Whether the pieces are several words or a flag, rather than one value. */
+function holdsOptions(pieces: Pieces): boolean {
+  return pieces.some(({ text }) => text !== null && (BLANK.test(text) || text.startsWith('-')));
+}
+
+function shown(text: string | null | undefined): string {
+  if (text === null || text === undefined) return '?';
+  if (text === '') return 'nothing';
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }
 
 function mergeArrays(a: readonly Pieces[], b: readonly Pieces[], why: string): Value {
