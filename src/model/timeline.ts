@@ -1,6 +1,7 @@
 /**
  * A timeline: start and end of every action on every rank, as columns. Rank r owns the slice
- * `rankStart[r] .. rankStart[r + 1]`, in the order in which the rank runs it.
+ * `rankStart[r] .. rankStart[r + 1]`, in the order in which the rank runs it. The two actions of an overlapped pair stand
+ * next to each other and share start and end.
  */
 
 /** Codes of the `kind` column. */

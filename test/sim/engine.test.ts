@@ -72,6 +72,14 @@ test('sizes that are none, or too many, are refused in one line and at once', ()
   assert.equal(legality({ ...shape, microbatches: MAX_ACTIONS / 8 }), null);
 });
 
+test('orders that are searched for or laid out in slots have limits of their own', () => {
+  assert.match(legality(shapeOf('zb-1p', 8, 20_000))!, /480,000 actions are too many to search/);
+  assert.match(legality(shapeOf('zbv', 600, 8, 2))!, /600 ranks are too many to search/);
+  assert.equal(legality({ ...shapeOf('zbv', 600, 8, 2), variant: 'torch' }), null);
+  assert.match(legality(shapeOf('1f1b-v', 600, 8, 2))!, /600 ranks are too many to lay out/);
+  assert.match(legality(shapeOf('1f1b-v', 512, 600, 2))!, /1,228,800 actions on 512 ranks are too many/);
+});
+
 test('costs that do not fit the shape are refused', () => {
   const shape = shapeOf('1f1b', 4, 8);
   const costs = equalCosts(shape, [1, 1, 1, 0]);

@@ -7,7 +7,7 @@
  */
 
 import { BACKWARD, FORWARD, idSteps } from '../order.ts';
-import type { PipelineShape } from '../shape.ts';
+import { figure, type PipelineShape } from '../shape.ts';
 import { forwardBackwardActions, noGroups, noSearch, twoStagesPerRank, vSizes } from './common.ts';
 import type { ScheduleRow } from './row.ts';
 import { orderFromLists } from './search.ts';
@@ -20,7 +20,7 @@ export const ONE_FORWARD_ONE_BACKWARD_V: ScheduleRow = {
   virtualStages: 'two',
   splitsBackward: false,
   aliases: ['1f1b-v', '1f1bv', 'v1f1b'],
-  refuse: (shape) => twoStagesPerRank(shape) ?? tooManyRanks(shape),
+  refuse: (shape) => twoStagesPerRank(shape) ?? tooLarge(shape),
   defaultGroupSize: noGroups,
   actions: forwardBackwardActions,
   searches: noSearch,
@@ -32,8 +32,17 @@ const PATTERN = 6;
 /** Every rank has slots for the whole length of the pipeline, so they grow with the square of the ranks. */
 const MAX_RANKS = 512;
 
-function tooManyRanks({ pp }: PipelineShape): string | null {
-  return pp > MAX_RANKS ? `the slots of ${pp} ranks are too many to lay out (at most ${MAX_RANKS} ranks)` : null;
+/** An action may move by the length of the pipeline, so the work is the product of the two. */
+const MAX_WORK = 5e8;
+
+function tooLarge(shape: PipelineShape): string | null {
+  const { pp } = shape;
+  if (pp > MAX_RANKS) return `the slots of ${pp} ranks are too many to lay out (at most ${MAX_RANKS} ranks)`;
+  const most = Math.floor(MAX_WORK / pp);
+  const actions = forwardBackwardActions(shape);
+  return actions > most
+    ? `${figure(actions)} actions on ${pp} ranks are too many to lay out (at most ${figure(most)})`
+    : null;
 }
 
 /** Kinds of a slot: forwards down and up the V, gradients down and up, and the second slot that a gradient takes. */
@@ -62,7 +71,7 @@ function listsOf(shape: PipelineShape): number[][] {
   const { pp, microbatches } = shape;
   if (microbatches === 0) return Array.from({ length: pp }, () => []);
   const slots = repeat(pp, microbatches);
-  const peak = Math.max(...slots.live.map((live) => Math.max(...live)));
+  const peak = slots.live.reduce((most, live) => live.reduce((a, b) => Math.max(a, b), most), 0);
   for (let slot = 0; slot < slots.length; slot++) {
     for (let rank = 0; rank < pp; rank++) if (slots.kind[rank]![slot] !== FREE) settle(slots, rank, slot, peak);
   }
