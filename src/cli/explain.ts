@@ -4,7 +4,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { analyse, explainText, prepare, readerFor, withFixes } from '../analysis.ts';
+import { analyse, explainText, prepare, readerFor, settled, withFixes } from '../analysis.ts';
 import type { Analysis } from '../model/analysis.ts';
 import type { Said } from '../model/plan.ts';
 import type { Texts } from '../model/reading.ts';
@@ -111,7 +111,7 @@ async function explainFile(
     texts = { ...texts, ...found };
     analysis = analyse(input());
   }
-  return { analysis: withFixes(input(), analysis), texts };
+  return { analysis: settled(withFixes(input(), analysis), texts), texts };
 }
 
 function readFailure(error: unknown): string {
