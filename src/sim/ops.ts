@@ -27,6 +27,9 @@ export interface Ops {
   readonly second: Int32Array;
 }
 
+/** What times the operations have, per global stage and per edge. */
+export type StageTimes = Pick<Costs, 'forward' | 'backwardInput' | 'backwardWeight' | 'transfer'>;
+
 /** Times by operation. */
 export interface Prices {
   readonly duration: Float64Array;
@@ -92,7 +95,7 @@ export function makeOps(
 }
 
 /** Fills in the times of every operation. Costs are per global stage; an edge within a rank costs nothing. */
-export function price(ops: Ops, costs: Costs, overlapFactor: number): Prices {
+export function price(ops: Ops, costs: StageTimes, overlapFactor: number): Prices {
   const duration = new Float64Array(ops.count);
   const latency = new Float64Array(ops.count);
   const plain = (op: number): number => {

@@ -21,8 +21,11 @@ import { NONE } from './none.ts';
 import { ONE_FORWARD_ONE_BACKWARD } from './one-forward-one-backward.ts';
 import { ONE_FORWARD_ONE_BACKWARD_V } from './one-forward-one-backward-v.ts';
 import type { ScheduleRow } from './row.ts';
+import { V_HALF } from './v-half.ts';
+import { V_MIN } from './v-min.ts';
+import { ZB_1P } from './zb-1p.ts';
+import { ZB_2P } from './zb-2p.ts';
 import { ZB_H1, ZB_H2 } from './zb-hand.ts';
-import { ZB_1P, ZB_2P } from './zb-search.ts';
 import { ZBV } from './zbv.ts';
 
 export const SCHEDULES: readonly ScheduleRow[] = [
@@ -39,6 +42,8 @@ export const SCHEDULES: readonly ScheduleRow[] = [
   ZB_2P,
   INTERLEAVED_ZB,
   ZBV,
+  V_HALF,
+  V_MIN,
   DUALPIPE,
   DUALPIPEV,
   CIRCULAR,

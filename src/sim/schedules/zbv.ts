@@ -3,10 +3,11 @@
  * out. Qi et al., arXiv 2401.10241, section 6.
  */
 
+import type { Order } from '../order.ts';
+import { searchOrder } from '../search/search.ts';
 import type { PipelineShape } from '../shape.ts';
-import { noGroups, splitBackwardActions, twoStagesPerRank } from './common.ts';
-import type { ScheduleRow } from './row.ts';
-import { searchedZbvOrder } from './zbv-search.ts';
+import { noGroups, splitBackwardActions, twoStagesPerRank, vSizes } from './common.ts';
+import type { OrderTimes, ScheduleRow } from './row.ts';
 import { torchZbvOrder } from './zbv-torch.ts';
 
 export const ZBV: ScheduleRow = {
@@ -21,8 +22,14 @@ export const ZBV: ScheduleRow = {
   defaultGroupSize: noGroups,
   actions: splitBackwardActions,
   searches: ({ variant }) => variant !== 'torch',
-  order: (shape, times) => (shape.variant === 'torch' ? torchZbvOrder(shape) : searchedZbvOrder(shape, times)),
+  order: (shape, times) => (shape.variant === 'torch' ? torchZbvOrder(shape) : searchedOrder(shape, times)),
 };
+
+/** The limit is that of 1F1B's first rank: pp whole stages. */
+function searchedOrder(shape: PipelineShape, times: OrderTimes): Order {
+  const limit = shape.memoryLimit ?? 2 * shape.pp;
+  return searchOrder(vSizes(shape), times, limit, limit >= 2 * shape.pp ? [() => torchZbvOrder(shape)] : []);
+}
 
 /** A microbatch on a V holds two stages of a rank at its turn. */
 function memoryRefusal({ memoryLimit }: PipelineShape): string | null {
