@@ -40,6 +40,12 @@ export const FRAMEWORK_IDS = [
   'nanotron',
   'dualpipe',
   'zero-bubble',
+  'mindspeed-llm',
+  'megatron-deepspeed',
+  'gpt-neox',
+  'maxtext',
+  'mindformers',
+  'paddlenlp',
 ] as const;
 
 export type FrameworkId = (typeof FRAMEWORK_IDS)[number];

@@ -22,8 +22,12 @@ export function resolveBatches(context: Context, dp: Sourced<number>, sequence: 
     refuse(context, 'options-conflict', message, ['globalBatch', 'stepSchedule']);
   }
   const direct = numberOf(context, 'microbatches', 1, 'pipeline.microbatches');
-  if (direct !== null)
-    return { microBatchSize, globalBatchSize: fromDirect(direct, microBatchSize, dp), microbatches: direct };
+  if (direct !== null) {
+    // A count that depends on the data leaves the global batch as it is written.
+    const globalBatchSize =
+      direct.value === null && written !== null ? written : fromDirect(direct, microBatchSize, dp);
+    return { microBatchSize, globalBatchSize, microbatches: direct };
+  }
   const globalBatchSize = written ?? steps ?? byDefaultBatch(context, microBatchSize, dp);
   if (written === null && steps === null && context.input.elsewhere === null) {
     const how =

@@ -4,12 +4,12 @@
  * Megatron's flags is the same for every file kind; `Written` is how one file kind writes them.
  */
 
-import { MEGATRON_KEYS, type MegatronKey } from '../../frameworks/megatron-core/keys.ts';
+import type { MegatronKey } from '../../frameworks/megatron-core/keys.ts';
 import type { Change, TextEdit } from '../../model/finding.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { Texts } from '../../model/reading.ts';
 import type { Argument, Flag } from '../shell/flags.ts';
-import { type Launch, readLaunches } from './launches.ts';
+import type { World } from './world.ts';
 
 export type Edits = readonly TextEdit[] | null;
 
@@ -63,24 +63,29 @@ function setVirtualStages(plan: Plan, written: Written, vpp: number): Edits {
   return Number.isSafeInteger(each) ? written.replace('layersPerVirtualStage', each) : null;
 }
 
-/** The edits of a launch script. */
-export function scriptEdits(texts: Texts, plan: Plan, change: Change): Edits {
-  const launch = readLaunches(plan.anchor.file, texts).launches.find((each) => each.id === plan.id);
-  if (launch === undefined) return null;
-  const flagOf = (key: MegatronKey): Flag | undefined => launch.flags.byName.get(MEGATRON_KEYS[key].flag);
+/** How one launch writes Megatron's keys. */
+export interface WrittenLaunch {
+  readonly flagOf: (key: MegatronKey) => Flag | undefined;
+  /** A flag as it would be inserted, dashes in front. */
+  readonly spell: (key: MegatronKey) => string;
+  readonly world: Pick<World, 'gpus' | 'perNode' | 'nodes'>;
+}
+
+/** The edits of one launch of a script. */
+export function launchEdits(texts: Texts, plan: Plan, change: Change, { flagOf, spell, world }: WrittenLaunch): Edits {
   return changeEdits(plan, change, {
     has: (key) => flagOf(key) !== undefined,
     replace: (key, value) => {
       const flag = flagOf(key);
       return flag === undefined || flag.maybe !== null ? null : replaceToken(texts, flag.values[0], value);
     },
-    insert: (before, key, value) => insertFlag(texts, flagOf(before), `--${MEGATRON_KEYS[key].flag} ${value} `),
-    setGpus: (gpus) => setGpus(texts, plan, launch, gpus),
+    insert: (before, key, value) => insertFlag(texts, flagOf(before), `${spell(key)} ${value} `),
+    setGpus: (gpus) => setGpus(texts, plan, world, gpus),
   });
 }
 
 /** The token, when the characters in the file are a plain number that means the same everywhere. */
-function replaceToken(texts: Texts, argument: Argument | null | undefined, value: number): Edits {
+export function replaceToken(texts: Texts, argument: Argument | null | undefined, value: number): Edits {
   if (argument == null || !argument.exact || argument.maybe !== null || argument.text === null) return null;
   const { file, offset, length } = argument.range;
   const written = texts[file]?.slice(offset, offset + length);
@@ -98,11 +103,11 @@ function insertFlag(texts: Texts, flag: Flag | undefined, text: string): Edits {
 }
 
 /** Nodes first; the GPUs per node only where one node is enough. */
-function setGpus(texts: Texts, plan: Plan, launch: Launch, gpus: number): Edits {
-  const { perNode, nodes } = launch.world;
+export function setGpus(texts: Texts, plan: Plan, world: WrittenLaunch['world'], gpus: number): Edits {
+  const { perNode, nodes } = world;
   const each = plan.cluster.gpusPerNode.value;
   if (nodes === null) {
-    return each === null || launch.world.gpus.value === each ? replaceToken(texts, perNode, gpus) : null;
+    return each === null || world.gpus.value === each ? replaceToken(texts, perNode, gpus) : null;
   }
   if (each !== null && gpus % each === 0) {
     const edit = replaceToken(texts, nodes, gpus / each);

@@ -19,6 +19,8 @@ export interface Launch {
   /** The Python script; null where only flags are set. */
   readonly script: Argument | null;
   readonly place: TextRange;
+  /** What is set where the command stands, its own prefix included. */
+  readonly variables: ReadonlyMap<string, Value>;
   /** Why it may not run. */
   readonly maybe: string | null;
 }
@@ -30,6 +32,8 @@ export interface Launches {
 
 const MARK =
   /--(?:pipeline[-_]model[-_]parallel[-_](?:size|layout)|tensor[-_]model[-_]parallel[-_]size|num[-_]layers|hybrid[-_]layer[-_]pattern)\b/;
+/** What `bash -c '$LAUNCHER $CMD'` hands over: another shell expands it from what is exported. */
+const HANDS_OVER = /^\s*\$\{?[A-Z_]+\}?\s/;
 /** Scripts that take Megatron's flags and do not train. */
 const NOT_TRAINING =
   /(?:generat|inference|server|convert|preprocess|export|quantize|prune|mmlu|evaluate|eval_|merge_|checkpoint)[^/]*\.py$/;
@@ -52,7 +56,9 @@ const SWITCHES: ReadonlySet<string> = new Set([
 ]);
 
 function wanted(words: readonly Pieces[]): boolean {
-  return words.some((word) => word.some((piece) => piece.text !== null && MARK.test(piece.text)));
+  return words.some((word) =>
+    word.some((piece) => piece.text !== null && (MARK.test(piece.text) || HANDS_OVER.test(piece.text))),
+  );
 }
 
 export function readLaunches(path: string, texts: Texts): Launches {
@@ -72,7 +78,7 @@ export function readLaunches(path: string, texts: Texts): Launches {
     const launcherOpen = readFlags(launcher, SWITCHES, command.range).open;
     const world = readWorld({ launcher, flags: { ...flags, open: launcherOpen }, variables, slurm, place: range });
     const id = launches.length === 0 ? 'main' : `launch-${launches.length + 1}`;
-    launches.push({ id, flags: { ...flags, open }, world, script, place: range, maybe: command.maybe });
+    launches.push({ id, flags: { ...flags, open }, world, script, place: range, variables, maybe: command.maybe });
   }
   if (launches.length > 0) return { launches, shell };
   const only = unlaunched(path, shell);
@@ -98,7 +104,7 @@ function flatten({ words, variables }: ShellCommand): readonly Pieces[] | null {
   return words.flatMap((word, i) => {
     const before = i === 0 ? null : textOf(words[i - 1]!);
     const isText = name === 'eval' || (before !== null && /^-[a-z]*c$/.test(before)) || word.some(isCommandText);
-    return isText ? wordsOfText(word).map((each) => expandLater(each, variables)) : [word];
+    return isText ? wordsOfText(word).flatMap((each) => expandLater(each, variables)) : [word];
   });
 }
 
@@ -108,14 +114,14 @@ function isCommandText({ text }: Piece): boolean {
 }
 
 /** A variable that was kept from this shell, `bash -c '… $PP'`: the other one expands it from what is exported. */
-function expandLater(word: Pieces, variables: ReadonlyMap<string, Value>): Pieces {
+function expandLater(word: Pieces, variables: ReadonlyMap<string, Value>): readonly Pieces[] {
   const text = textOf(word);
-  if (text === null || !text.includes('$')) return word;
+  if (text === null || !text.includes('$')) return [word];
   const { range } = word[0]!;
   const name = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(text)?.[1];
   const value = name === undefined ? undefined : variables.get(name);
-  if (value?.kind === 'scalar') return value.pieces;
-  return [missing(`${text.length > 40 ? `${text.slice(0, 40)}…` : text}, which another shell expands`, range)];
+  if (value?.kind === 'scalar') return splitFields(value.pieces).fields;
+  return [[missing(`${text.length > 40 ? `${text.slice(0, 40)}…` : text}, which another shell expands`, range)]];
 }
 
 /** Flags that the file sets in variables and never launches. */
@@ -132,5 +138,5 @@ function unlaunched(path: string, shell: ShellReading): Launch | null {
   if (pp === undefined) return null;
   const { variables, slurm } = shell;
   const world = readWorld({ launcher: [], flags, variables, slurm, place: pp.range });
-  return { id: 'main', flags, world, script: null, place: pp.range, maybe: null };
+  return { id: 'main', flags, world, script: null, place: pp.range, variables, maybe: null };
 }

@@ -7,6 +7,7 @@ import type { MegatronInput, MegatronKey, Setting, WorldPart } from '../../frame
 import { resolveMegatron } from '../../frameworks/megatron-core/resolve.ts';
 import type { Finding } from '../../model/finding.ts';
 import type { Plan, Said } from '../../model/plan.ts';
+import type { FrameworkId } from '../../model/schedule.ts';
 import { type Sourced, type TextRange, unknown } from '../../model/source.ts';
 import { saidNumber, saidText } from '../said.ts';
 
@@ -27,6 +28,8 @@ export interface PlanInput {
   readonly elsewhere: string | null;
   readonly passed: string | null;
   readonly complete: boolean;
+  /** Whose schedule rules hold; Megatron-LM's where nothing is said. */
+  readonly framework?: FrameworkId;
 }
 
 /** The file's name without folders and extension. */
@@ -52,7 +55,7 @@ export function megatronPlan(plan: PlanInput): Plan {
   return {
     id: plan.id,
     name: plan.name,
-    framework: 'megatron-lm',
+    framework: plan.framework ?? 'megatron-lm',
     anchor,
     ...values,
     cluster: {

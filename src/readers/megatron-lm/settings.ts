@@ -32,10 +32,15 @@ const SAID: Readonly<Record<string, { readonly key: MegatronKey; readonly voids:
   'run.steps': { key: 'trainIters', voids: [] },
 };
 
-export function readSettings(flags: Flags, said: Said): ReadonlyMap<MegatronKey, Setting> {
+/** `names` are another framework's names for some keys, with `-` for `_`. */
+export function readSettings(
+  flags: Flags,
+  said: Said,
+  names: Readonly<Partial<Record<MegatronKey, string>>> = {},
+): ReadonlyMap<MegatronKey, Setting> {
   const settings = new Map<MegatronKey, Setting>();
   for (const key of KEYS) {
-    const flag = flags.byName.get(MEGATRON_KEYS[key].flag);
+    const flag = flags.byName.get(names[key] ?? MEGATRON_KEYS[key].flag);
     if (flag !== undefined) settings.set(key, settingOf(flag, MEGATRON_KEYS[key].takes === 'switch'));
   }
   return withSaid(settings, said);
@@ -53,7 +58,7 @@ export function withSaid(read: ReadonlyMap<MegatronKey, Setting>, said: Said): R
   return settings;
 }
 
-function settingOf(flag: Flag, isSwitch: boolean): Setting {
+export function settingOf(flag: Flag, isSwitch: boolean): Setting {
   const base = { spelled: flag.spelled, place: flag.range };
   const [first] = flag.values;
   const maybe = flag.maybe ?? flag.values.find((value) => value.maybe !== null)?.maybe ?? null;

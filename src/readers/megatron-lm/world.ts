@@ -27,7 +27,7 @@ export interface WorldInput {
   readonly place: TextRange;
 }
 
-interface Count {
+export interface Count {
   readonly value: Sourced<number>;
   readonly argument: Argument | null;
   readonly label: string;
@@ -54,7 +54,7 @@ function absent({ place }: WorldInput, missing: string): Count {
 }
 
 /** A whole number from 1 out of a word, or why there is none. */
-function countOf(argument: Argument, label: string): Count {
+export function countOf(argument: Argument, label: string): Count {
   const { text, range, note, maybe } = argument;
   const number = text !== null && /^\s*\d{1,9}\s*$/.test(text) ? Number(text) : Number.NaN;
   if (maybe === null && number >= 1) {
@@ -64,7 +64,12 @@ function countOf(argument: Argument, label: string): Count {
   return { value: unknown(`the GPU count: ${missing}`, SAY, range), argument, label };
 }
 
-function flagCount(input: WorldInput, names: readonly string[], fallback: number | null, variable?: string): Count {
+export function flagCount(
+  input: WorldInput,
+  names: readonly string[],
+  fallback: number | null,
+  variable?: string,
+): Count {
   for (const name of names) {
     const flag = input.flags.byName.get(name);
     const value = flag?.values[0];
@@ -82,7 +87,7 @@ function flagCount(input: WorldInput, names: readonly string[], fallback: number
   return { value: byDefault(fallback, why), argument: null, label: '' };
 }
 
-function variableCount(input: WorldInput, name: string): Count | null {
+export function variableCount(input: WorldInput, name: string): Count | null {
   const value = input.variables.get(name);
   return value?.kind === 'scalar' ? countOf(argumentOf(value.pieces, input.place), name) : null;
 }
@@ -123,7 +128,7 @@ function slurmWorld(input: WorldInput): World {
   return single(absent(input, `the GPU count: ${missing} of the Slurm job`));
 }
 
-function single(count: Count): World {
+export function single(count: Count): World {
   const parts = count.argument === null ? [] : [{ message: count.label, range: count.argument.range }];
   return {
     gpus: count.value,
@@ -134,7 +139,7 @@ function single(count: Count): World {
   };
 }
 
-function product(perNode: Count, nodes: Count): World {
+export function product(perNode: Count, nodes: Count): World {
   const parts = [perNode, nodes].flatMap(({ argument, label }) =>
     argument === null ? [] : [{ message: label, range: argument.range }],
   );
