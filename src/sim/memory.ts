@@ -7,17 +7,23 @@ import type { Costs } from '../model/costs.ts';
 import { BACKWARD_INPUT, FORWARD } from './order.ts';
 import type { Program } from './program.ts';
 
+/** What a rank's stages hold where they hold different sizes, and where no size is known. */
+const MIXED = -1;
+const UNKNOWN = -2;
+
 /** Per rank; null where a stage of the rank has no known size. */
 export function peakBytes(program: Program, costs: Costs): readonly (number | null)[] {
   const { pp, stages } = program.order;
-  const held: Set<number | null>[] = Array.from({ length: pp }, () => new Set());
+  const held: number[] = new Array(pp).fill(Number.NaN);
   for (let op = 0; op < program.ops.directions * stages * 4; op += 4) {
-    held[program.ops.rank[op]!]!.add(costs.activationBytes[(op >> 2) % stages] ?? null);
+    const rank = program.ops.rank[op]!;
+    const bytes = costs.activationBytes[(op >> 2) % stages] ?? UNKNOWN;
+    if (Number.isNaN(held[rank]) || bytes === UNKNOWN) held[rank] = bytes;
+    else if (held[rank] !== bytes && held[rank] !== UNKNOWN) held[rank] = MIXED;
   }
-  return held.map((sizes, rank) => {
-    if (sizes.has(null)) return null;
-    const [only] = sizes;
-    return sizes.size === 1 ? only! * program.peakActivations[rank]! : walk(program, costs, rank);
+  return held.map((bytes, rank) => {
+    if (bytes === UNKNOWN) return null;
+    return bytes === MIXED ? walk(program, costs, rank) : bytes * program.peakActivations[rank]!;
   });
 }
 

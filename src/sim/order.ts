@@ -9,6 +9,9 @@ import { KIND_CODES } from '../model/timeline.ts';
 
 export const { F: FORWARD, I: BACKWARD_INPUT, W: BACKWARD_WEIGHT, B: BACKWARD } = KIND_CODES;
 
+/** A wait for nothing: what the first stage's forward has in place of what it waits for. */
+export const NOTHING = 0x7fffffff;
+
 export interface Order {
   readonly pp: number;
   readonly stages: number;

@@ -7,7 +7,8 @@
 
 import { deadlockReason } from './deadlock.ts';
 import { makeOps, type Ops } from './ops.ts';
-import { BACKWARD_WEIGHT, FORWARD, type Order } from './order.ts';
+import { BACKWARD_WEIGHT, FORWARD, NOTHING, type Order } from './order.ts';
+import { type CompiledNodes, compileNodes, WORTHWHILE_NODES } from './wasm/engine.ts';
 
 export interface Program {
   readonly order: Order;
@@ -29,9 +30,6 @@ export type Compiled =
 
 /** By kind (F, I, W, B): what an action adds to the live stage-microbatches of its rank. */
 const LIVE = new Int32Array([1, 0, -1, -1]);
-
-/** A wait for nothing: what the first stage's forward has in place of an offset. */
-const NOTHING = 0x7fffffff;
 
 /** The state of a compilation. A result's key is 2 * cell for a forward and 2 * cell + 1 for a gradient. */
 interface Run {
@@ -57,18 +55,39 @@ interface Run {
 
 /** Refuses an order that deadlocks, with the wait that never ends. */
 export function compile(order: Order): Compiled {
-  const run = begin(order);
-  if (run.pairOps.size === 0 && run.ops.directions === 1) runRanks(run);
+  const pairs = pairsOf(order);
+  const ops = makeOps(order.placement, order.pp, order.stages, pairs);
+  const suits = pairs.length === 0 && ops.directions === 1 && order.ids.length >= WORTHWHILE_NODES;
+  const nodes = suits ? compileNodes(order, ops, waitOffsets(order, ops)) : null;
+  return nodes === null ? compileInPlace(order, ops, pairs) : compiled(order, ops, nodes);
+}
+
+/** The same without WebAssembly: what stands in where it is missing, and what its results are held against. */
+export function compilePlain(order: Order): Compiled {
+  const pairs = pairsOf(order);
+  return compileInPlace(order, makeOps(order.placement, order.pp, order.stages, pairs), pairs);
+}
+
+type OpPair = readonly [first: number, second: number];
+
+function compileInPlace(order: Order, ops: Ops, pairs: readonly OpPair[]): Compiled {
+  const run = begin(order, ops, pairs);
+  if (pairs.length === 0 && ops.directions === 1) runRanks(run);
   else while (run.top > 0) runRankWithPairs(run, run.ready[--run.top]!);
-  const { ops, code, occurrences, peakActivations } = run;
-  if (run.nodes < order.ids.length) return { ok: false, reason: deadlockReason(order, ops, run.cursor) };
+  return compiled(order, ops, run);
+}
+
+function compiled(
+  order: Order,
+  ops: Ops,
+  { nodes, cursor, code, occurrences, peakActivations }: CompiledNodes,
+): Compiled {
+  if (nodes < order.ids.length) return { ok: false, reason: deadlockReason(order, ops, cursor) };
   return { ok: true, program: { order, ops, code, occurrences, peakActivations } };
 }
 
-function begin(order: Order): Run {
+function begin(order: Order, ops: Ops, pairs: readonly OpPair[]): Run {
   const { pp, stages, ids, microbatchBits } = order;
-  const pairs = pairsOf(order);
-  const ops = makeOps(order.placement, pp, stages, pairs);
   const plain = ops.directions * stages * 4;
   const ready = new Int32Array(pp);
   for (let i = 0; i < pp; i++) ready[i] = pp - 1 - i;
@@ -219,7 +238,7 @@ export function operationOf(order: Order, id: number): number {
  * A forward waits for the stage before, a gradient for the stage after (on the last stage: for its own forward), a
  * weight gradient for its own input gradient.
  */
-function waitOffsets(order: Order, ops: Ops): Int32Array {
+export function waitOffsets(order: Order, ops: Ops): Int32Array {
   const stage = 2 << order.microbatchBits;
   const waits = new Int32Array(ops.directions * ops.stages * 4);
   for (let op = 0; op < waits.length; op++) {
@@ -232,10 +251,10 @@ function waitOffsets(order: Order, ops: Ops): Int32Array {
 }
 
 /** The distinct overlapped pairs, as operations. */
-function pairsOf(order: Order): readonly (readonly [number, number])[] {
+function pairsOf(order: Order): readonly OpPair[] {
   const { ids, rankStart } = order;
-  const found = new Map<number, readonly [number, number]>();
-  if (!ids.some((id) => id < 0)) return [];
+  const found = new Map<number, OpPair>();
+  if (!holdsPairs(ids)) return [];
   const operationAt = (rank: number, id: number) => {
     const op = operationOf(order, id);
     const reversed = order.placement === 'bidirectional' && op >> 2 !== rank;
@@ -251,4 +270,9 @@ function pairsOf(order: Order): readonly (readonly [number, number])[] {
     }
   }
   return [...found.values()];
+}
+
+function holdsPairs(ids: Int32Array): boolean {
+  for (let i = 0; i < ids.length; i++) if (ids[i]! < 0) return true;
+  return false;
 }

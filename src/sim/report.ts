@@ -5,30 +5,55 @@
 
 import type { Costs } from '../model/costs.ts';
 import type { PipelineReport, RankReport, Stall, Waterfall } from '../model/report.ts';
+import { fastMakespan, fastTiming } from './fast-scan.ts';
 import { peakBytes } from './memory.ts';
 import { type Prices, price } from './ops.ts';
 import type { Program } from './program.ts';
-import { makeEnds, scanMakespan, scanTiming, type Timing } from './scan.ts';
+import type { Timing } from './scan.ts';
 
 const ROUNDING = 1e-12;
 
+/** What times a program: the scan, or a way to the same result; null where that way does not exist. */
+export interface Timer {
+  readonly timing: (prices: Prices) => Timing | null;
+  readonly makespan: (prices: Prices) => number | null;
+  /** The prices that are timed: those of the operations, or what they are rounded to. */
+  readonly priced: (prices: Prices) => Prices;
+}
+
 /** `costs` hold one entry per stage of the program, all finite and not negative. */
 export function reportOf(program: Program, costs: Costs, overlapFactor: number): PipelineReport {
-  const prices = price(program.ops, costs, overlapFactor);
-  const end = makeEnds(program);
-  const timing = scanTiming(program, prices, end);
+  return reportBy(scanning(program), program, costs, overlapFactor)!;
+}
+
+/** Every timing by a scan of the program. */
+export function scanning(program: Program): Timer {
+  return {
+    timing: (prices) => fastTiming(program, prices),
+    makespan: (prices) => fastMakespan(program, prices),
+    priced: (prices) => prices,
+  };
+}
+
+/** The report of timings from elsewhere; null where one of them does not exist. */
+export function reportBy(timer: Timer, program: Program, costs: Costs, overlapFactor: number): PipelineReport | null {
+  const prices = timer.priced(price(program.ops, costs, overlapFactor));
+  const timing = timer.timing(prices);
+  if (timing === null) return null;
   const busy = busyByRank(program, prices);
   const { makespan } = timing;
   const bubbleFraction = bubbleOf(makespan, busy);
   const meanBusy = sum(busy) / busy.length;
   let span = 0;
   for (let r = 0; r < busy.length; r++) span = Math.max(span, timing.lastEnd[r]! - timing.firstStart[r]!);
+  const waterfall = waterfallOf(timer, program, costs, overlapFactor, bubbleFraction);
+  if (waterfall === null) return null;
   return {
     makespan,
     bubbleFraction,
     bubbleOverIdeal: bubbleFraction / (1 - bubbleFraction),
     spanBubbleFraction: span > 0 ? withoutNoise((span - meanBusy) / span) : 0,
-    waterfall: waterfallOf(program, costs, overlapFactor, end, bubbleFraction),
+    waterfall,
     ranks: rankReports(program, timing, busy, peakBytes(program, costs)),
   };
 }
@@ -54,15 +79,16 @@ function busyByRank({ ops, occurrences, order }: Program, { duration }: Prices):
 
 /** Equal stages without transfers, then real stages, then transfers; a simulation that would repeat one is spared. */
 function waterfallOf(
+  timer: Timer,
   program: Program,
   costs: Costs,
   overlapFactor: number,
-  end: Float64Array,
   bubbleFraction: number,
-): Waterfall {
-  const bubbleAt = (at: Costs): number => {
-    const prices = price(program.ops, at, overlapFactor);
-    return bubbleOf(scanMakespan(program, prices, end), busyByRank(program, prices));
+): Waterfall | null {
+  const bubbleAt = (at: Costs): number | null => {
+    const prices = timer.priced(price(program.ops, at, overlapFactor));
+    const makespan = timer.makespan(prices);
+    return makespan === null ? null : bubbleOf(makespan, busyByRank(program, prices));
   };
   const still = costs.transfer.every((time) => time === 0);
   const equal = [costs.forward, costs.backwardInput, costs.backwardWeight].every((times) =>
@@ -78,6 +104,7 @@ function waterfallOf(
         backwardInput: evenly(costs.backwardInput),
         backwardWeight: evenly(costs.backwardWeight),
       });
+  if (withStages === null || schedule === null) return null;
   return { schedule, imbalance: withStages - schedule, communication: bubbleFraction - withStages };
 }
 

@@ -1,0 +1,173 @@
+/**
+ * The engine's two inner loops by WebAssembly: compiling an order, and scanning a program. Each answers exactly as the
+ * plain loop does, or null where there is no WebAssembly or not enough memory for it; then the plain loop runs.
+ */
+
+import type { Ops, Prices } from '../ops.ts';
+import { NOTHING, type Order } from '../order.ts';
+import { type Machine, machineSource } from './machine.ts';
+import { COMPILE, COUNT_AT, PEAK_AT, RUN_BYTES, STEP_BYTES, STOP_AT, WAKES_AT } from './order-kernel.ts';
+import {
+  CLOCK_AT,
+  FIRST_AT,
+  IDLE_BYTES,
+  LATENCY_AT,
+  OP_BYTES,
+  RANK_BYTES,
+  SCAN,
+  SCAN_IDLE,
+  TRANSFER_AT,
+} from './scan-kernels.ts';
+
+/** What a compilation fills in; see `Program`. `cursor` is where every rank's list stopped. */
+export interface CompiledNodes {
+  readonly nodes: number;
+  readonly code: Int32Array;
+  readonly occurrences: Int32Array;
+  readonly peakActivations: Int32Array;
+  readonly cursor: Int32Array;
+}
+
+/** What a scan needs of a program. */
+export interface Scannable {
+  readonly order: { readonly pp: number };
+  readonly ops: Ops;
+  readonly code: Int32Array;
+}
+
+/** Times by rank and by operation; see `Timing`. `firstStart` is -1 for a rank that never starts. */
+export interface ScannedIdle {
+  readonly firstStart: Float64Array;
+  readonly lastEnd: Float64Array;
+  readonly stalled: Float64Array;
+  readonly stalledByTransfer: Float64Array;
+}
+
+/** With fewer nodes than these the copying costs more than a kernel gains. */
+export const WORTHWHILE_NODES = 1024;
+
+/** A program's code lies at the start, behind what no address may be. */
+const CODE_AT = 64;
+
+const source = machineSource([COMPILE, SCAN, SCAN_IDLE]);
+
+/** The code that lies in the memory, and in which generation of it. */
+let loaded: WeakRef<Int32Array> | null = null;
+let loadedIn = -1;
+
+/** Compiles an order without pairs whose stages live on one rank each. `waits` as in `../program.ts`. */
+export function compileNodes(order: Order, ops: Ops, waits: Int32Array): CompiledNodes | null {
+  const { ids, pp, stages, microbatchBits, rankStart } = order;
+  const count = ids.length;
+  const idsAt = CODE_AT + 8 * count;
+  const doneAt = idsAt + 4 * count;
+  const doneBytes = 8 * stages * 2 ** microbatchBits;
+  const stepsAt = roundUp(doneAt + doneBytes);
+  const ranksAt = stepsAt + STEP_BYTES * ops.count;
+  const readyAt = ranksAt + RUN_BYTES * (pp + 1);
+  const machine = source.reserve(readyAt + 4 * pp);
+  if (machine === null) return null;
+  const { i32 } = machine;
+  i32.set(ids, idsAt >> 2);
+  i32.fill(0, doneAt >> 2, (readyAt >> 2) + pp);
+  // The record after the last rank's waits for nothing: what operations wake that wake no rank.
+  const rankAt = (rank: number) => ranksAt + RUN_BYTES * (rank < 0 ? pp : rank);
+  for (let rank = 0; rank < pp; rank++) {
+    i32[rankAt(rank) >> 2] = idsAt + 4 * rankStart[rank]!;
+    i32[(rankAt(rank) + STOP_AT) >> 2] = idsAt + 4 * rankStart[rank + 1]!;
+    i32[(readyAt >> 2) + rank] = rankAt(pp - 1 - rank);
+  }
+  for (let op = 0; op < ops.count; op++) {
+    const step = stepsAt + STEP_BYTES * op;
+    i32[step >> 2] = waits[op] === NOTHING ? NOTHING : 4 * waits[op]!;
+    i32[(step + WAKES_AT) >> 2] = rankAt(ops.wakes[op]!);
+  }
+  const top = readyAt + 4 * pp;
+  const nodes = machine.call('compile', readyAt, top, stepsAt, doneAt, CODE_AT, 2 + microbatchBits, count);
+  const code = i32.slice(CODE_AT >> 2, (CODE_AT >> 2) + 2 * count);
+  markLoaded(code);
+  return {
+    nodes,
+    code,
+    occurrences: column(i32, stepsAt + COUNT_AT, STEP_BYTES, new Int32Array(ops.count)),
+    peakActivations: column(i32, ranksAt + PEAK_AT, RUN_BYTES, new Int32Array(pp)),
+    cursor: column(i32, ranksAt, RUN_BYTES, new Int32Array(pp)).map((at) => (at - idsAt) >> 2),
+  };
+}
+
+/** The last end of every rank; fills `end`, where one is given, with the ends of the nodes. */
+export function scanEnds(program: Scannable, prices: Prices, end: Float64Array | null): Float64Array | null {
+  const at = prepare(program, prices);
+  if (at === null) return null;
+  const { machine, opsAt, clocksAt, endAt } = at;
+  machine.call('scan', CODE_AT, CODE_AT + 4 * program.code.length, opsAt, clocksAt, endAt);
+  end?.set(machine.f64.subarray(endAt >> 3, (endAt >> 3) + end.length));
+  return column(machine.f64, clocksAt, RANK_BYTES, new Float64Array(program.order.pp));
+}
+
+export function scanIdle(program: Scannable, prices: Prices): ScannedIdle | null {
+  const at = prepare(program, prices);
+  if (at === null) return null;
+  const { machine, opsAt, clocksAt, endAt, idlesAt } = at;
+  const { f64 } = machine;
+  const { pp } = program.order;
+  f64.fill(0, idlesAt >> 3, (idlesAt + IDLE_BYTES * program.ops.count) >> 3);
+  for (let rank = 0; rank < pp; rank++) f64[(clocksAt + RANK_BYTES * rank + FIRST_AT) >> 3] = -1;
+  machine.call('scanIdle', CODE_AT, CODE_AT + 4 * program.code.length, opsAt, clocksAt, endAt, idlesAt);
+  return {
+    firstStart: column(f64, clocksAt + FIRST_AT, RANK_BYTES, new Float64Array(pp)),
+    lastEnd: column(f64, clocksAt, RANK_BYTES, new Float64Array(pp)),
+    stalled: column(f64, idlesAt, IDLE_BYTES, new Float64Array(program.ops.count)),
+    stalledByTransfer: column(f64, idlesAt + TRANSFER_AT, IDLE_BYTES, new Float64Array(program.ops.count)),
+  };
+}
+
+interface Prepared {
+  readonly machine: Machine;
+  readonly opsAt: number;
+  readonly clocksAt: number;
+  readonly idlesAt: number;
+  readonly endAt: number;
+}
+
+/** Loads the program, unless it is there, and its prices; clocks at 0. */
+function prepare({ order, ops, code }: Scannable, { duration, latency }: Prices): Prepared | null {
+  const nodes = code.length >> 1;
+  const opsAt = roundUp(CODE_AT + 8 * nodes);
+  const clocksAt = opsAt + OP_BYTES * ops.count;
+  const idlesAt = clocksAt + RANK_BYTES * order.pp;
+  const endAt = idlesAt + IDLE_BYTES * ops.count;
+  const machine = source.reserve(endAt + 8 * (nodes + 1));
+  if (machine === null) return null;
+  const { i32, f64 } = machine;
+  if (loaded?.deref() !== code || loadedIn !== source.generation()) {
+    i32.set(code, CODE_AT >> 2);
+    markLoaded(code);
+  }
+  for (let op = 0; op < ops.count; op++) {
+    const at = opsAt + OP_BYTES * op;
+    f64[at >> 3] = duration[op]!;
+    f64[(at + LATENCY_AT) >> 3] = latency[op]!;
+    i32[(at + CLOCK_AT) >> 2] = RANK_BYTES * ops.rank[op]!;
+  }
+  f64.fill(0, clocksAt >> 3, (clocksAt + RANK_BYTES * order.pp) >> 3);
+  f64[(endAt >> 3) + nodes] = Number.NEGATIVE_INFINITY;
+  return { machine, opsAt, clocksAt, idlesAt, endAt };
+}
+
+function markLoaded(code: Int32Array): void {
+  loaded = new WeakRef(code);
+  loadedIn = source.generation();
+}
+
+/** One field of records in a row. */
+function column<T extends Int32Array | Float64Array>(memory: T, at: number, bytes: number, into: T): T {
+  const size = into.BYTES_PER_ELEMENT;
+  const stride = bytes / size;
+  for (let i = 0, from = at / size; i < into.length; i++, from += stride) into[i] = memory[from]!;
+  return into;
+}
+
+function roundUp(address: number): number {
+  return Math.ceil(address / 64) * 64;
+}
