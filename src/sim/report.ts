@@ -119,30 +119,32 @@ function rankReports(
   busy: Float64Array,
   bytes: readonly (number | null)[],
 ): readonly RankReport[] {
-  const { makespan } = timing;
+  const { makespan, firstStart, lastEnd } = timing;
+  const { rankStart } = program.order;
   const fraction = (time: number) => (makespan > 0 ? time / makespan : 0);
-  const stalls = stallsByRank(program, timing);
-  return Array.from(busy, (time, rank) => {
-    const empty = program.order.rankStart[rank] === program.order.rankStart[rank + 1];
-    const stalled = stalls[rank]!.reduce((total, stall) => total + stall.time, 0);
-    return {
-      busy: time,
-      end: timing.lastEnd[rank]!,
-      idleFraction: withoutNoise(fraction(makespan - time)),
-      warmupFraction: fraction(empty ? makespan : timing.firstStart[rank]!),
-      cooldownFraction: fraction(empty ? 0 : makespan - timing.lastEnd[rank]!),
+  const stallTimes = stallsByRank(program, timing);
+  const reports: RankReport[] = [];
+  for (let rank = 0; rank < busy.length; rank++) {
+    const empty = rankStart[rank] === rankStart[rank + 1];
+    const stalls: Stall[] = [];
+    let stalled = 0;
+    for (const { waitedForRank, time, transfer } of stallTimes[rank]!) {
+      stalls.push({ waitedForRank, fraction: fraction(time), transferFraction: fraction(transfer) });
+      stalled += time;
+    }
+    reports.push({
+      busy: busy[rank]!,
+      end: lastEnd[rank]!,
+      idleFraction: withoutNoise(fraction(makespan - busy[rank]!)),
+      warmupFraction: fraction(empty ? makespan : firstStart[rank]!),
+      cooldownFraction: fraction(empty ? 0 : makespan - lastEnd[rank]!),
       stallFraction: fraction(stalled),
-      stalls: stalls[rank]!.map(
-        (stall): Stall => ({
-          waitedForRank: stall.waitedForRank,
-          fraction: fraction(stall.time),
-          transferFraction: fraction(stall.transfer),
-        }),
-      ),
+      stalls,
       peakActivations: program.peakActivations[rank]!,
       peakBytes: bytes[rank] ?? null,
-    };
-  });
+    });
+  }
+  return reports;
 }
 
 interface StallTime {
@@ -153,20 +155,20 @@ interface StallTime {
 
 /** Per rank, the stalls by the rank waited for, in rank order. */
 function stallsByRank({ ops, order }: Program, timing: Timing): readonly (readonly StallTime[])[] {
-  const byRank: StallTime[][] = Array.from({ length: order.pp }, () => []);
+  const byRank: StallTime[][] = [];
+  for (let rank = 0; rank < order.pp; rank++) byRank.push([]);
   for (let op = 0; op < ops.count; op++) {
     if (timing.stalled[op] === 0) continue;
     const stalls = byRank[ops.rank[op]!]!;
     const waitedForRank = ops.source[op]!;
-    let stall = stalls.find((each) => each.waitedForRank === waitedForRank);
-    if (stall === undefined) {
-      stall = { waitedForRank, time: 0, transfer: 0 };
-      stalls.push(stall);
-    }
+    let at = 0;
+    while (at < stalls.length && stalls[at]!.waitedForRank !== waitedForRank) at++;
+    if (at === stalls.length) stalls.push({ waitedForRank, time: 0, transfer: 0 });
+    const stall = stalls[at]!;
     stall.time += timing.stalled[op]!;
     stall.transfer += timing.stalledByTransfer[op]!;
   }
-  for (const stalls of byRank) stalls.sort((a, b) => a.waitedForRank - b.waitedForRank);
+  for (const stalls of byRank) if (stalls.length > 1) stalls.sort((a, b) => a.waitedForRank - b.waitedForRank);
   return byRank;
 }
 
