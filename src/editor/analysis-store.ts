@@ -5,15 +5,16 @@
  */
 
 import * as vscode from 'vscode';
-import { type AnalysisInput, analyse, prepare, readerFor, ready } from '../analysis.ts';
+import type { AnalysisInput } from '../analysis.ts';
 import type { Analysis } from '../model/analysis.ts';
 import type { TextRange } from '../model/source.ts';
 import type { Companions } from './companions.ts';
+import { coreAtHand, loadCore } from './core.ts';
 import { gather, type Work } from './gather.ts';
 import { isLanguage } from './languages.ts';
 import { movedShown, NOTHING_SHOWN, nextShown, type Shown } from './last-good.ts';
 import type { Log } from './log.ts';
-import { delayMs } from './pace.ts';
+import { delayMs, remembered, typicalMs } from './pace.ts';
 import { createLocator, type Place, placeOf } from './places.ts';
 import type { Sayings } from './said.ts';
 import { analysisSettings } from './settings.ts';
@@ -57,7 +58,9 @@ interface State {
   settled: boolean;
   result: DocumentAnalysis | null;
   shown: Shown;
-  lastMs: number;
+  /** What the last analyses took, and when the last one ended. */
+  recentMs: readonly number[];
+  endedAt: number;
   companionKeys: ReadonlySet<string>;
   readonly waiters: ((result: DocumentAnalysis | null) => void)[];
 }
@@ -85,7 +88,8 @@ export function createAnalysisStore(parts: StoreParts): AnalysisStore {
     state.settled = true;
     state.result = result;
     state.shown = result?.shown ?? NOTHING_SHOWN;
-    state.lastMs = result?.analysisMs ?? 0;
+    if (result !== null) state.recentMs = remembered(state.recentMs, result.analysisMs);
+    state.endedAt = performance.now();
     companions.retain(new Set([...states.values()].flatMap((each) => [...each.companionKeys])));
     if (result !== null) analysed.fire(result);
     else if (had) forgotten.fire(document.uri);
@@ -119,7 +123,7 @@ export function createAnalysisStore(parts: StoreParts): AnalysisStore {
     if (contentChanges.length === 0 || !isWatched(document)) return;
     const state = stateOf(document);
     state.shown = movedShown(state.shown, placeOf(document).file, contentChanges);
-    hear(document, state, 'text', delayMs(state.lastMs));
+    hear(document, state, 'text', delayMs(typicalMs(state.recentMs), performance.now() - state.endedAt));
   };
   const refresh = (concerns: (document: vscode.TextDocument) => boolean = () => true): void => {
     for (const document of vscode.workspace.textDocuments) if (concerns(document)) open(document, 0);
@@ -197,18 +201,20 @@ function run(parts: StoreParts, document: vscode.TextDocument, state: State, set
 
 /** The finished work, the promise of what it needs first, or null for a document that is nobody's. */
 function workOn({ companions, sayings }: StoreParts, document: vscode.TextDocument): Work | Promise<void> | null {
+  const core = coreAtHand();
+  if (core === null) return loadCore().then(() => undefined);
   const started = performance.now();
   const place = placeOf(document);
   const text = document.getText();
-  const reader = readerFor(place.file, text);
+  const reader = core.readerFor(place.file, text);
   if (reader === null) return null;
-  if (!ready(reader)) return prepare(reader);
+  if (!core.ready(reader)) return core.prepare(reader);
   const said = sayings.of(place.uri);
   const settings = analysisSettings(place.uri);
   const { file, root } = place;
   const work = gather(file, text, root === null ? null : companionsBelow(companions, root), (texts) => {
     const input = { file, texts, said, settings };
-    return { input, analysis: analyse(input) };
+    return { input, analysis: core.analyse(input) };
   });
   return work instanceof Promise ? work : { ...work, analysisMs: performance.now() - started };
 }
@@ -234,7 +240,8 @@ function freshState(): State {
     settled: false,
     result: null,
     shown: NOTHING_SHOWN,
-    lastMs: 0,
+    recentMs: [],
+    endedAt: 0,
     companionKeys: NO_COMPANIONS,
     waiters: [],
   };

@@ -1,8 +1,7 @@
 /** Completion in native pipeline files: what the format's table offers at the cursor, bound to the editor. */
 
 import * as vscode from 'vscode';
-import { prepare, readerFor } from '../analysis.ts';
-import { completions } from '../readers/native/completion.ts';
+import { loadCore } from './core.ts';
 import { LANGUAGES } from './languages.ts';
 import { attemptAsync, type Log } from './log.ts';
 import { placeOf } from './places.ts';
@@ -28,10 +27,11 @@ async function completionItems(
   const { file } = placeOf(document);
   const text = document.getText();
   const offset = document.offsetAt(position);
-  const reader = readerFor(file, text);
+  const core = await loadCore();
+  const reader = core.readerFor(file, text);
   if (reader?.id !== NATIVE) return [];
-  await prepare(reader);
-  return completions(file, text, offset).map((each, index) => {
+  await core.prepare(reader);
+  return core.completions(file, text, offset).map((each, index) => {
     const kind = each.kind === 'key' ? vscode.CompletionItemKind.Property : vscode.CompletionItemKind.EnumMember;
     const item = new vscode.CompletionItem(each.label, kind);
     item.insertText = each.insertText;

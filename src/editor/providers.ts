@@ -4,10 +4,10 @@
  */
 
 import * as vscode from 'vscode';
-import { withFixes } from '../analysis.ts';
 import type { CommandId } from '../model/commands.ts';
 import type { Finding } from '../model/finding.ts';
 import type { AnalysisStore, DocumentAnalysis } from './analysis-store.ts';
+import { loadedCore } from './core.ts';
 import { findingsOf } from './diagnostics.ts';
 import { LANGUAGES } from './languages.ts';
 import type { ShownPlan } from './last-good.ts';
@@ -162,7 +162,7 @@ function codeActions(
   const near = (finding: Finding): boolean =>
     finding.range.file === place.file && locate(finding.range).intersection(range) !== undefined;
   if (!findingsOf(result).some(near)) return [];
-  const fixed = { ...result, analysis: withFixes(input, result.analysis) };
+  const fixed = { ...result, analysis: loadedCore().withFixes(input, result.analysis) };
   return findingsOf(fixed)
     .filter(near)
     .flatMap((finding) => {

@@ -4,8 +4,8 @@
  */
 
 import * as vscode from 'vscode';
-import { explainText } from '../analysis.ts';
 import type { AnalysisStore } from './analysis-store.ts';
+import { loadedCore } from './core.ts';
 import { LAST_GOOD } from './last-good.ts';
 import { baseName } from './paths.ts';
 import { staleReason } from './surfaces.ts';
@@ -38,7 +38,7 @@ export function registerReports(store: AnalysisStore): vscode.Disposable {
       if (document === undefined) return sound.get(key) ?? 'The config is closed: open it to see its report.\n';
       const result = store.current(document) ?? (await store.settled(document));
       if (result === null) return `${baseName(document.uri.path)} holds no pipeline config that Bubblelens reads.\n`;
-      const text = explainText(result.analysis);
+      const text = loadedCore().explainText(result.analysis);
       const { stale } = result.shown;
       if (stale !== null) return `${staleReason(stale)} ${LAST_GOOD}\n\n${sound.get(key) ?? text}`;
       sound.set(key, text);

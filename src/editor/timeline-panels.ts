@@ -5,10 +5,10 @@
  */
 
 import * as vscode from 'vscode';
-import { timelineView } from '../analysis.ts';
 import type { PlanAnalysis } from '../model/analysis.ts';
 import type { FromWebview, ToWebview } from '../model/protocol.ts';
 import type { AnalysisStore, DocumentAnalysis } from './analysis-store.ts';
+import { loadedCore } from './core.ts';
 import { attempt, attemptAsync, type Log } from './log.ts';
 import { baseName } from './paths.ts';
 import { uriOf } from './places.ts';
@@ -147,7 +147,7 @@ function messageFor({ config, result, planId, plans }: Open, version: number): T
   }
   const { stale } = result.shown;
   if (stale !== null && plans.length > 0) return { type: 'stale', version, reason: stale };
-  const view = timelineView(
+  const view = loadedCore().timelineView(
     { ...result.analysis, plans: result.shown.plans.map((plan) => plan.analysis) },
     planId ?? '',
   );

@@ -1,23 +1,22 @@
 /** "Export Timeline as Chrome Trace": the simulated timeline as a file that Perfetto and other viewers open. */
 
 import * as vscode from 'vscode';
-import { timelineOf } from '../analysis.ts';
-import { chromeTrace } from '../sim/chrome-trace.ts';
 import type { DocumentAnalysis } from './analysis-store.ts';
+import { loadedCore } from './core.ts';
 import { baseName } from './paths.ts';
 
 /** `target` is given by a test or a keybinding; otherwise the user chooses where to save. */
 export async function exportTrace(result: DocumentAnalysis, planId: string | null, target: unknown): Promise<void> {
   const plans = result.shown.plans.map((shown) => shown.analysis);
   const plan = plans.find((each) => each.plan.id === planId) ?? plans[0];
-  const timeline = plan === undefined ? null : timelineOf(plan);
+  const timeline = plan === undefined ? null : loadedCore().timelineOf(plan);
   if (plan === undefined || timeline === null) {
     vscode.window.showInformationMessage(`Bubblelens: there is no timeline: ${plan?.noReport ?? 'no plan found'}.`);
     return;
   }
   const uri = target instanceof vscode.Uri ? target : await chooseTarget(result);
   if (uri === undefined) return;
-  await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(chromeTrace(timeline)));
+  await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(loadedCore().chromeTrace(timeline)));
 }
 
 function chooseTarget({ place }: DocumentAnalysis): Thenable<vscode.Uri | undefined> {

@@ -5,15 +5,23 @@ import { test } from 'node:test';
 import { exampleSummary } from '../../src/editor/example-summary.ts';
 import { gpuCountProblem } from '../../src/editor/gpu-count-text.ts';
 import { nameWithExtension } from '../../src/editor/languages.ts';
-import { delayMs } from '../../src/editor/pace.ts';
+import { delayMs, remembered, typicalMs } from '../../src/editor/pace.ts';
 import { documentOfState, planOfState, readFromWebview } from '../../src/editor/timeline-messages.ts';
 
-test('a cheap analysis does not wait, a dear one waits longer, none too long', () => {
-  assert.equal(delayMs(0), 0);
-  assert.equal(delayMs(5), 0);
-  assert.equal(delayMs(6), 50);
-  assert.equal(delayMs(30), 90);
-  assert.equal(delayMs(5000), 150);
+test('a cheap analysis does not wait, a quick one takes half of the time, a dear one waits for a pause', () => {
+  assert.equal(delayMs(0, 0), 0);
+  assert.equal(delayMs(5, 0), 0);
+  assert.equal(delayMs(20, 100), 0);
+  assert.equal(delayMs(20, 5), 15);
+  assert.equal(delayMs(40, 1000), 120);
+  assert.equal(delayMs(5000, 1000), 150);
+});
+
+test('one slow run among quick ones does not slow down the next', () => {
+  assert.equal(typicalMs([]), 0);
+  assert.equal(typicalMs([8, 9, 400]), 9);
+  const times = [1, 2, 3, 4, 5, 6, 7].reduce<readonly number[]>(remembered, []);
+  assert.deepEqual(times, [3, 4, 5, 6, 7]);
 });
 
 test('a GPU count is a whole number, or nothing', () => {
