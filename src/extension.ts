@@ -46,6 +46,11 @@ export function activate(context: vscode.ExtensionContext): Api {
         changeToDiagnosticsMs.push(performance.now() - result.heardAt);
       }
     });
+  // Before the others, so that the squiggles do not wait for the timeline.
+  context.subscriptions.push(
+    store.onDidAnalyse(show),
+    store.onDidForget((uri) => diagnostics.clear(uri)),
+  );
   const providers = registerProviders(store, log);
   const panels = createTimelinePanels(context.extensionUri, store, log);
   const active = followActiveEditor(store, log);
@@ -58,10 +63,8 @@ export function activate(context: vscode.ExtensionContext): Api {
     providers,
     panels,
     active,
-    store.onDidAnalyse(show),
-    store.onDidForget((uri) => diagnostics.clear(uri)),
-    store.onDidAnalyse(({ cause }) => {
-      if (cause !== 'text') providers.ask();
+    store.onDidAnalyse(({ cause, companionKeys }) => {
+      if (cause !== 'text' || companionKeys.size > 0) providers.ask();
     }),
     registerCompletion(log),
     registerReports(store),

@@ -29,6 +29,8 @@ export interface DocumentAnalysis {
   readonly analysis: Analysis;
   readonly shown: Shown;
   readonly locate: (range: TextRange) => vscode.Range;
+  /** Addresses of the companions that it was read with, found or not. */
+  readonly companionKeys: ReadonlySet<string>;
   readonly cause: Cause;
   /** `performance.now()` when the change that it answers was heard of. */
   readonly heardAt: number;
@@ -41,6 +43,8 @@ export interface AnalysisStore extends vscode.Disposable {
   readonly current: (document: vscode.TextDocument) => DocumentAnalysis | null;
   /** The same, waiting for an analysis under way. */
   readonly settled: (document: vscode.TextDocument) => Promise<DocumentAnalysis | null>;
+  /** The analyses of other open configs that the document is a companion of. */
+  readonly sharing: (document: vscode.TextDocument) => readonly DocumentAnalysis[];
   readonly onDidAnalyse: vscode.Event<DocumentAnalysis>;
   /** A document that had an analysis is closed or nobody's any more. */
   readonly onDidForget: vscode.Event<vscode.Uri>;
@@ -152,6 +156,12 @@ export function createAnalysisStore(parts: StoreParts): AnalysisStore {
       if (state === undefined || state.settled) return Promise.resolve(state?.result ?? null);
       return new Promise((resolve) => state.waiters.push(resolve));
     },
+    sharing: (document) => {
+      const key = document.uri.toString();
+      return [...states.values()].flatMap(({ settled, result }) =>
+        settled && result?.companionKeys.has(key) ? [result] : [],
+      );
+    },
     onDidAnalyse: analysed.event,
     onDidForget: forgotten.event,
     refresh,
@@ -187,11 +197,11 @@ function run(parts: StoreParts, document: vscode.TextDocument, state: State, set
         work.then(step, fail);
         return;
       }
-      state.companionKeys = work.companionKeys;
-      const { input, analysis, analysisMs } = work;
+      const { input, analysis, analysisMs, companionKeys } = work;
+      state.companionKeys = companionKeys;
       const shown = nextShown(state.shown, analysis);
       const where = { place: placeOf(document), version: document.version, locate: createLocator(input.texts) };
-      settle(document, state, { ...where, input, analysis, shown, cause, heardAt, analysisMs });
+      settle(document, state, { ...where, input, analysis, shown, companionKeys, cause, heardAt, analysisMs });
     } catch (error) {
       fail(error);
     }

@@ -12,9 +12,11 @@ import { findingsOf } from './diagnostics.ts';
 import { LANGUAGES } from './languages.ts';
 import type { ShownPlan } from './last-good.ts';
 import { attemptAsync, type Log } from './log.ts';
+import { baseName } from './paths.ts';
 import { uriOf } from './places.ts';
 import { tokenAt, tokensOf } from './plan-tokens.ts';
-import { surfaceEnabled } from './settings.ts';
+import { type Surface, surfaceEnabled } from './settings.ts';
+import { type Sight, sightsOf } from './sights.ts';
 import { fittedHint, lensesOf, staleReason } from './surfaces.ts';
 
 export interface Providers extends vscode.Disposable {
@@ -32,12 +34,13 @@ const HOVER_COMMANDS = ['bubblelens.showTimeline', 'bubblelens.explainConfig'] a
 export function registerProviders(store: AnalysisStore, log: Log): Providers {
   const hintsChanged = new vscode.EventEmitter<void>();
   const lensesChanged = new vscode.EventEmitter<void>();
-  /** The analysis a provider answers from; null where the surface is off or the document nobody's. */
-  const look = async (
-    document: vscode.TextDocument,
-    surface: 'inlayHints' | 'codeLens' | 'hover' | 'diagnostics',
-  ): Promise<DocumentAnalysis | null> =>
+  /** The analysis of the document; null where the surface is off or the document nobody's. */
+  const look = async (document: vscode.TextDocument, surface: Surface): Promise<DocumentAnalysis | null> =>
     surfaceEnabled(surface, document.uri) ? (store.current(document) ?? (await store.settled(document))) : null;
+  const sights = async (document: vscode.TextDocument, surface: Surface): Promise<readonly Sight[]> => {
+    const own = await look(document, surface);
+    return surfaceEnabled(surface, document.uri) ? sightsOf(document, own, store.sharing(document)) : [];
+  };
 
   const disposables = [
     hintsChanged,
@@ -46,17 +49,22 @@ export function registerProviders(store: AnalysisStore, log: Log): Providers {
       onDidChangeInlayHints: hintsChanged.event,
       provideInlayHints: (document, range) =>
         attemptAsync(log, 'inlay hint', [], async () =>
-          inlayHints(document, range, await look(document, 'inlayHints')),
+          (await sights(document, 'inlayHints')).flatMap((sight) => inlayHint(document, range, sight) ?? []),
         ),
     }),
     vscode.languages.registerCodeLensProvider(SELECTOR, {
       onDidChangeCodeLenses: lensesChanged.event,
       provideCodeLenses: (document) =>
-        attemptAsync(log, 'lens', [], async () => codeLenses(document, await look(document, 'codeLens'))),
+        attemptAsync(log, 'lens', [], async () =>
+          (await sights(document, 'codeLens')).flatMap((sight) => codeLenses(document, sight)),
+        ),
     }),
     vscode.languages.registerHoverProvider(SELECTOR, {
       provideHover: (document, position) =>
-        attemptAsync(log, 'hover', null, async () => hover(document, position, await look(document, 'hover'))),
+        attemptAsync(log, 'hover', null, async () => {
+          const found = await sights(document, 'hover');
+          return found.map((sight) => hover(document, position, sight)).find((each) => each !== null);
+        }),
     }),
     vscode.languages.registerCodeActionsProvider(
       SELECTOR,
@@ -80,58 +88,42 @@ export function registerProviders(store: AnalysisStore, log: Log): Providers {
   };
 }
 
-/** The line that a plan's numbers stand on; the first one where its sizes come from another file. */
-function lineOf({ place, locate }: DocumentAnalysis, { anchor }: ShownPlan): number {
-  return anchor.file === place.file ? locate(anchor).start.line : 0;
+function inlayHint(document: vscode.TextDocument, range: vscode.Range, sight: Sight): vscode.InlayHint | null {
+  const { result, plan, line } = sight;
+  const end = line === null ? null : document.lineAt(line).range.end;
+  if (end === null || !range.contains(end)) return null;
+  const { hint, hintTooltip } = plan.analysis.texts;
+  const { stale } = result.shown;
+  const label = new vscode.InlayHintLabelPart(fittedHint(named(hint, sight), result.shown));
+  label.tooltip = stale === null ? hintTooltip : `${hintTooltip}\n\n${staleReason(stale)}`;
+  label.command = clicked('bubblelens.showTimeline', 'Show Timeline', result, plan);
+  const shown = new vscode.InlayHint(end, [new vscode.InlayHintLabelPart(HINT_GAP), label]);
+  shown.paddingLeft = true;
+  return shown;
 }
 
-function inlayHints(
-  document: vscode.TextDocument,
-  range: vscode.Range,
-  result: DocumentAnalysis | null,
-): vscode.InlayHint[] {
-  if (result === null || result.version !== document.version) return [];
-  return result.shown.plans.flatMap((plan) => {
-    const end = document.lineAt(lineOf(result, plan)).range.end;
-    if (!range.contains(end)) return [];
-    const { hint, hintTooltip } = plan.analysis.texts;
-    const label = new vscode.InlayHintLabelPart(fittedHint(hint, result.shown));
-    const { stale } = result.shown;
-    label.tooltip = stale === null ? hintTooltip : `${hintTooltip}\n\n${staleReason(stale)}`;
-    label.command = clicked('bubblelens.showTimeline', 'Show Timeline', result, plan);
-    const shown = new vscode.InlayHint(end, [new vscode.InlayHintLabelPart(HINT_GAP), label]);
-    shown.paddingLeft = true;
-    return [shown];
-  });
+function codeLenses(document: vscode.TextDocument, sight: Sight): readonly vscode.CodeLens[] {
+  const { result, plan, line } = sight;
+  if (line === null) return [];
+  const { range, firstNonWhitespaceCharacterIndex } = document.lineAt(line);
+  const place = range.with(range.start.translate(0, firstNonWhitespaceCharacterIndex));
+  return lensesOf(plan, result.shown).map(
+    ({ command, title }) => new vscode.CodeLens(place, clicked(command, named(title, sight), result, plan)),
+  );
 }
 
-function codeLenses(document: vscode.TextDocument, result: DocumentAnalysis | null): vscode.CodeLens[] {
-  if (result === null || result.version !== document.version) return [];
-  return result.shown.plans.flatMap((plan) => {
-    const { range, firstNonWhitespaceCharacterIndex } = document.lineAt(lineOf(result, plan));
-    const place = range.with(range.start.translate(0, firstNonWhitespaceCharacterIndex));
-    return lensesOf(plan, result.shown).map(
-      ({ command, title }) => new vscode.CodeLens(place, clicked(command, title, result, plan)),
-    );
-  });
+/** In a companion the numbers say whose they are. */
+function named(text: string, { own, result }: Sight): string {
+  return own ? text : `${baseName(result.place.file)}: ${text}`;
 }
 
-function hover(
-  document: vscode.TextDocument,
-  position: vscode.Position,
-  result: DocumentAnalysis | null,
-): vscode.Hover | null {
-  if (result === null || result.version !== document.version) return null;
-  const { place, shown } = result;
-  const offset = document.offsetAt(position);
-  for (const plan of shown.plans) {
-    const tokens = shown.stale === null ? tokensOf(plan.analysis.plan) : [];
-    const token = tokenAt(tokens, place.file, offset);
-    if (token === null && position.line !== lineOf(result, plan)) continue;
-    const range = token === null ? document.lineAt(position.line).range : result.locate(token.range);
-    return new vscode.Hover(hoverText(result, plan), range);
-  }
-  return null;
+function hover(document: vscode.TextDocument, position: vscode.Position, sight: Sight): vscode.Hover | null {
+  const { result, plan, file, line } = sight;
+  const tokens = result.shown.stale === null ? tokensOf(plan.analysis.plan) : [];
+  const token = tokenAt(tokens, file, document.offsetAt(position));
+  if (token === null && position.line !== line) return null;
+  const range = token === null ? document.lineAt(position.line).range : result.locate(token.range);
+  return new vscode.Hover(hoverText(result, plan), range);
 }
 
 function hoverText(result: DocumentAnalysis, plan: ShownPlan): vscode.MarkdownString {

@@ -40,7 +40,8 @@ export function createTimelinePanels(extensionUri: vscode.Uri, store: AnalysisSt
   let version = 0;
 
   const post = (open: Open): void => {
-    if (!open.ready) return;
+    // A hidden page is gone; it says that it listens when it is back.
+    if (!open.ready || !open.panel.visible) return;
     const message = messageFor(open, ++version);
     if (message === null) return;
     open.panel.webview.postMessage(message);
@@ -66,6 +67,10 @@ export function createTimelinePanels(extensionUri: vscode.Uri, store: AnalysisSt
     panel.onDidDispose(() => {
       if (panels.get(key) === open) panels.delete(key);
     });
+    panel.onDidChangeViewState(() => {
+      if (!panel.visible) open.ready = false;
+    });
+    panel.iconPath = vscode.Uri.joinPath(extensionUri, 'media', 'icon.png');
     panel.webview.onDidReceiveMessage((data) => attempt(log, 'timeline', undefined, () => receive(open, data)));
     panel.webview.options = { enableScripts: true, localResourceRoots: webviewRoots(extensionUri) };
     panel.webview.html = pageOf(panel.webview, extensionUri, config, planId);

@@ -17,6 +17,7 @@ export async function exportTrace(result: DocumentAnalysis, planId: string | nul
   const uri = target instanceof vscode.Uri ? target : await chooseTarget(result);
   if (uri === undefined) return;
   await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(loadedCore().chromeTrace(timeline)));
+  vscode.window.setStatusBarMessage(`Trace written: ${baseName(uri.path)}`, 5000);
 }
 
 function chooseTarget({ place }: DocumentAnalysis): Thenable<vscode.Uri | undefined> {

@@ -169,6 +169,10 @@ export const tests: readonly HostTest[] = [
       unsaved.replace(sizes, new vscode.Range(0, 3, 0, 4), '8');
       await vscode.workspace.applyEdit(unsaved);
       assert.equal(await pp(), 8);
+      const [config, shared] = [await surfaces(document), await surfaces(companion)];
+      assert.ok(config.hints[0]?.includes('idle'));
+      assert.deepEqual(shared.hints, [`sourcing.sh: ${config.hints[0]}`], 'the number stands where the size is set');
+      assert.match(await hoverOver(companion, 'PP=', 3), /idle/);
       await companion.save();
       await write('PP=16\n');
       await eventually('the change on disk arrives', async () => (await pp()) === 16, 15_000);
