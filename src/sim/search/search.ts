@@ -4,9 +4,9 @@
  * order found for equal times compete as well: for given times, a fixed order only gains from a faster stage. No
  * randomness, no clock: equal inputs give equal orders.
  *
- * A long run of microbatches is not searched at full length. The candidates run at two and at three times as many
- * microbatches as there are ranks, which tells their time per further microbatch, and the two that promise most run
- * at full length.
+ * A long run of microbatches is not searched at full length. The candidates run at twice as many microbatches as there
+ * are ranks, the best third of them at three times as many, which tells their time per further microbatch, and the two
+ * that promise most at full length.
  */
 
 import { price } from '../ops.ts';
@@ -15,9 +15,10 @@ import { compile } from '../program.ts';
 import { makeEnds, scanTiming } from '../scan.ts';
 import type { OrderTimes } from '../schedules/row.ts';
 import { listSchedule } from './list-schedule.ts';
+import { scheduleLoopByRounds } from './loop-rounds.ts';
 import { policiesFor } from './policies.ts';
 import { type Found, lowerBound, makeProblem, orderOf, type Problem } from './problem.ts';
-import { scheduleByRounds } from './rounds.ts';
+import { scheduleVByRounds } from './v-rounds.ts';
 
 /** Actions up to which every candidate runs at full length. */
 const FULL_LENGTH_ACTIONS = 40_000;
@@ -64,20 +65,32 @@ function portfolio(problem: Problem): Found {
   return bestOf(problem, isShort ? candidates : finalists(problem, candidates));
 }
 
-/** Rounds need the room of a whole V and find nothing with less. */
+/** The rounds of a V need room for a whole one and find nothing with less. */
 function candidatesFor(problem: Problem): readonly Candidate[] {
   const lists = policiesFor(problem).map(
     (policy): Candidate =>
       (at) =>
         listSchedule(at, policy),
   );
-  if (problem.vpp !== 2 || problem.memoryLimit < 2 * problem.pp) return lists;
   const choices = [true, false];
+  if (problem.vpp === 1) {
+    const rounds = choices.flatMap((delaysFirst) =>
+      choices.flatMap((givesWay) =>
+        choices.map(
+          (fillsSmallGaps): Candidate =>
+            (at) =>
+              scheduleLoopByRounds(at, { delaysFirst, givesWay, fillsSmallGaps }),
+        ),
+      ),
+    );
+    return [...lists, ...rounds];
+  }
+  if (problem.memoryLimit < 2 * problem.pp) return lists;
   const rounds = choices.flatMap((beforeInput) =>
     choices.map(
       (beforeForward): Candidate =>
         (at) =>
-          scheduleByRounds(at, { beforeForward, beforeInput }),
+          scheduleVByRounds(at, { beforeForward, beforeInput }),
     ),
   );
   return [...rounds, ...lists];
@@ -88,18 +101,40 @@ function finalists(problem: Problem, candidates: readonly Candidate[]): readonly
   const { pp, microbatches } = problem;
   const short = { ...problem, microbatches: 2 * pp };
   const longer = { ...problem, microbatches: 3 * pp };
-  const promises: { readonly candidate: Candidate; readonly makespan: number }[] = [];
-  for (const candidate of candidates) {
-    const first = candidate(short);
-    const second = first === null ? null : candidate(longer);
-    if (first === null || second === null) continue;
-    const perMicrobatch = (second.makespan - first.makespan) / pp;
-    const makespan = second.makespan + (microbatches - 3 * pp) * perMicrobatch;
-    promises.push({ candidate, makespan });
-    if (isUnbeatable(longer, second)) break;
+  const promises: Heat[] = [];
+  for (const { candidate, makespan } of firstHeat(short, candidates)) {
+    const found = candidate(longer);
+    if (found === null) continue;
+    const perMicrobatch = (found.makespan - makespan) / pp;
+    promises.push({ candidate, makespan: found.makespan + (microbatches - 3 * pp) * perMicrobatch });
+    if (isUnbeatable(longer, found)) return [candidate];
   }
-  promises.sort((a, b) => a.makespan - b.makespan);
-  return promises.slice(0, FINALISTS).map(({ candidate }) => candidate);
+  return ranked(promises)
+    .slice(0, FINALISTS)
+    .map(({ candidate }) => candidate);
+}
+
+interface Heat {
+  readonly candidate: Candidate;
+  readonly makespan: number;
+}
+
+/** The best third of the candidates, or the first that nothing beats. */
+function firstHeat(short: Problem, candidates: readonly Candidate[]): readonly Heat[] {
+  const heat: Heat[] = [];
+  for (const candidate of candidates) {
+    const found = candidate(short);
+    if (found === null) continue;
+    heat.push({ candidate, makespan: found.makespan });
+    if (isUnbeatable(short, found)) return heat.slice(-1);
+  }
+  return ranked(heat).slice(0, Math.ceil(heat.length / 3));
+}
+
+/** The shortest first, and only one of those that come out equal: they did the same. */
+function ranked(heat: readonly Heat[]): readonly Heat[] {
+  const sorted = [...heat].sort((a, b) => a.makespan - b.makespan);
+  return sorted.filter(({ makespan }, i) => i === 0 || makespan > sorted[i - 1]!.makespan * (1 + EQUAL));
 }
 
 function bestOf(problem: Problem, candidates: readonly Candidate[]): Found {

@@ -45,7 +45,7 @@ interface Rounds {
 }
 
 /** The best order that repeated attempts find, or null where the memory limit is too small for the rounds. */
-export function scheduleByRounds(problem: Problem, filling: Filling): Found | null {
+export function scheduleVByRounds(problem: Problem, filling: Filling): Found | null {
   let best: Found | null = null;
   let allowance: Float64Array | null = null;
   for (let longest = Number.POSITIVE_INFINITY; ; ) {
@@ -53,6 +53,7 @@ export function scheduleByRounds(problem: Problem, filling: Filling): Found | nu
     if (rounds === null || rounds.longestBubble >= longest) return best;
     longest = rounds.longestBubble;
     best = found(rounds);
+    if (longest === 0) return best;
     allowance = rounds.bubble.map((own) => longest - own);
   }
 }
