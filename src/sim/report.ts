@@ -59,7 +59,7 @@ export function reportBy(timer: Timer, program: Program, costs: Costs, overlapFa
 }
 
 /** Sum of (makespan - busy) over pp times makespan; 0 where nothing runs. */
-function bubbleOf(makespan: number, busy: Float64Array): number {
+export function bubbleOf(makespan: number, busy: Float64Array): number {
   const total = busy.length * makespan;
   return total > 0 ? withoutNoise((total - sum(busy)) / total) : 0;
 }
@@ -69,7 +69,8 @@ function withoutNoise(fraction: number): number {
   return Math.abs(fraction) < ROUNDING ? 0 : fraction;
 }
 
-function busyByRank({ ops, occurrences, order }: Program, { duration }: Prices): Float64Array {
+/** Per rank: the sum of its actions' times. */
+export function busyByRank({ ops, occurrences, order }: Program, { duration }: Prices): Float64Array {
   const busy = new Float64Array(order.pp);
   for (let op = 0; op < ops.count; op++) {
     if (occurrences[op]! > 0) busy[ops.rank[op]!]! += occurrences[op]! * duration[op]!;

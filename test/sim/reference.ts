@@ -20,14 +20,19 @@ export interface ReferenceRun {
   readonly times: ReadonlyMap<string, readonly [number, number]>;
 }
 
-interface Action {
+export interface Action {
   readonly kind: string;
   readonly stage: number;
   readonly microbatch: number;
 }
 
-/** null when the order deadlocks. */
-export function referenceRun(lines: readonly string[], stages: number, costs: ReferenceCosts): ReferenceRun | null {
+/** null when the order deadlocks. `factor` is what an action's time on a rank is multiplied by. */
+export function referenceRun(
+  lines: readonly string[],
+  stages: number,
+  costs: ReferenceCosts,
+  factor: (action: Action, rank: number) => number = () => 1,
+): ReferenceRun | null {
   const lists = lines.map((line) => line.split(' ').filter(Boolean).map(actionsOf));
   const done = new Map<string, { end: number; rank: number }>();
   const times = new Map<string, readonly [number, number]>();
@@ -52,7 +57,7 @@ export function referenceRun(lines: readonly string[], stages: number, costs: Re
         const arrivals = actions.map((action) => arrival(action, rank));
         if (arrivals.includes(null)) return;
         const start = Math.max(time[rank]!, ...arrivals.map(Number));
-        const duration = actions.reduce((sum, action) => sum + durationOf(action, costs), 0);
+        const duration = actions.reduce((sum, action) => sum + durationOf(action, costs) * factor(action, rank), 0);
         time[rank] = start + duration;
         busy[rank]! += duration;
         if (first[rank]! < 0) first[rank] = start;

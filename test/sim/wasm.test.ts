@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Costs } from '../../src/model/costs.ts';
 import { fastEnds, fastMakespan, fastTiming } from '../../src/sim/fast-scan.ts';
+import { makespansOf } from '../../src/sim/many.ts';
 import { price } from '../../src/sim/ops.ts';
 import type { Order } from '../../src/sim/order.ts';
 import { compile, compilePlain, type Program, waitOffsets } from '../../src/sim/program.ts';
@@ -123,6 +124,23 @@ test('a large order that deadlocks is refused with the same wait', () => {
   assert.ok(!refused.ok);
   assert.match(refused.reason, /^the order deadlocks: /);
   assert.deepEqual(refused, compilePlain(order));
+});
+
+test('many prices at once give the makespan of each', () => {
+  const anyPrices = anyShape.chain((shape) =>
+    fc.array(anyRoughCosts(shape), { minLength: 0, maxLength: 20 }).map((costs) => ({ shape, costs })),
+  );
+  fc.assert(
+    fc.property(anyPrices, ({ shape, costs }) => {
+      const program = plainProgram(shape);
+      const prices = costs.map((each) => price(program.ops, each, 0.9));
+      assert.deepEqual(
+        makespansOf(program, prices),
+        prices.map((each) => scanMakespan(program, each, makeEnds(program))),
+      );
+    }),
+    RUNS,
+  );
 });
 
 test('programs of different sizes take turns in one memory', () => {
