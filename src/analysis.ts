@@ -3,7 +3,7 @@
  * nothing below it. Data flows one way: text, reader, plan, costs, simulation, report, rules, findings, edits.
  */
 
-import { dollars, percent } from './advice/format.ts';
+import { dollars, oneLine, percent } from './advice/format.ts';
 import { missingCompanions } from './advice/missing-companions.ts';
 import { placeOf } from './advice/places.ts';
 import { holdsText, stagesOfRank } from './advice/rank-work.ts';
@@ -74,9 +74,9 @@ export function analyse(input: AnalysisInput): Analysis {
   return {
     file,
     reader: reader.id,
-    problems: reading.problems,
+    problems: reading.problems.map(onOneLine),
     needs: reading.needs,
-    plans: reading.plans.map((plan) => analysePlan(saidPlan(plan, said), input)),
+    plans: reading.plans.map((plan) => analysePlan(tidied(saidPlan(plan, said)), input)),
   };
 }
 
@@ -140,6 +140,16 @@ export function applyEdits(texts: Texts, edits: readonly TextEdit[]): Texts {
     changed[edit.file] = text.slice(0, edit.offset) + edit.text + text.slice(edit.offset + edit.length);
   }
   return changed;
+}
+
+/** Names and messages may quote the file: each is kept to one line. */
+function tidied(plan: Plan): Plan {
+  return { ...plan, name: oneLine(plan.name, 80), findings: plan.findings.map(onOneLine) };
+}
+
+function onOneLine(finding: Finding): Finding {
+  const related = finding.related.map((each) => ({ ...each, message: oneLine(each.message) }));
+  return { ...finding, message: oneLine(finding.message), related };
 }
 
 function analysePlan(plan: Plan, { file, texts, settings }: AnalysisInput): PlanAnalysis {

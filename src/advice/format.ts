@@ -41,3 +41,9 @@ export function grouped(whole: number): string {
 export function badgeText(badge: CostsBadge): string {
   return `${badge} costs`;
 }
+
+/** Text that came from a file on one line of a bearable length: squiggles, lenses and terminals show one line. */
+export function oneLine(text: string, longest = 400): string {
+  const line = text.replace(/[\s\u0085\u2028\u2029]+/g, ' ').trim();
+  return line.length > longest ? `${line.slice(0, longest - 1)}…` : line;
+}
