@@ -55,7 +55,7 @@ export function waterfallText({ schedule, imbalance, communication }: Waterfall)
 
 function headlineText(report: Report, refused: Finding | null): string {
   const idle = `${percent(report.bubbleFraction)} idle`;
-  return refused === null ? idle : `${idle}, refused at launch`;
+  return refused === null ? idle : `refused at launch · ${idle}`;
 }
 
 function refusal(findings: readonly Finding[]): Finding | null {
@@ -98,6 +98,7 @@ function hoverText(input: WordingInput, headline: string, waterfall: string, bad
     return [`**${headline}**: ${escapeMarkdown(why)}`, ...sourceLines(input)].join('\n\n');
   }
   const lines = [
+    ...refusedLine(input.findings),
     `**${headline}** · ${badge} · ${plan.schedule.value} · pp ${plan.pp.value}, vpp ${plan.vpp.value}, microbatches ${plan.microbatches.value}`,
     waterfall,
     ...formulaLine(plan, report),
@@ -109,6 +110,11 @@ function hoverText(input: WordingInput, headline: string, waterfall: string, bad
     ...sourceLines(input),
   ];
   return lines.join('\n\n');
+}
+
+function refusedLine(findings: readonly Finding[]): readonly string[] {
+  const refused = refusal(findings);
+  return refused === null ? [] : [`**Refused:** ${escapeMarkdown(refused.message)}`];
 }
 
 function formulaLine(plan: Plan, report: Report): readonly string[] {
@@ -131,7 +137,7 @@ function peakLine(ranks: readonly RankReport[]): string {
 }
 
 function moneyLine(report: Report): readonly string[] {
-  if (report.stepMs === null) return [];
+  if (report.stepMs === null) return ['Step ? and money ?: the costs are relative, stage times would tell'];
   const tail = report.tailMs === null ? 'tail ?' : `tail ${duration(report.tailMs)}`;
   const lost = report.usdPerDayLost === null ? '$? a day lost' : `${dollars(report.usdPerDayLost)} a day lost`;
   const days = report.daysLost === null ? 'days lost ?' : `${number(report.daysLost)} days lost over the run`;
