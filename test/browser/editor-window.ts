@@ -46,11 +46,11 @@ export interface EditorWindow {
   readonly close: () => Promise<void>;
 }
 
-export async function startEditor(): Promise<Editor> {
+export async function startEditor(options: { readonly workspaceTrust?: boolean } = {}): Promise<Editor> {
   const folder = mkdtempSync(path.join(tmpdir(), 'bubblelens-editor-'));
   cpSync(path.join(ROOT, 'examples'), folder, { recursive: true });
   mkdirSync(SHOTS, { recursive: true });
-  const host = await startHost({ folder, settings: QUIET });
+  const host = await startHost({ folder, settings: QUIET, ...options });
   const browser = await launchBrowser();
   return {
     host,
@@ -72,6 +72,7 @@ async function openEditor(browser: Browser, host: Host, folder: string, file: st
   });
   page.on('pageerror', (error) => complaints.push(`exception: ${error.message}`));
   await openWindow(page, { host });
+  await page.getByRole('treeitem', { name: file }).waitFor();
   await page.getByRole('treeitem', { name: file }).dblclick();
   await page.locator('.codelens-decoration a').first().waitFor({ timeout: 30_000 });
   return {

@@ -151,3 +151,17 @@ test('light, dark and high contrast, while open', { timeout: 180_000 }, async ()
     }
   });
 });
+
+test('a folder in Restricted Mode is read too', { timeout: 120_000 }, async () => {
+  const restricted = await startEditor({ workspaceTrust: true });
+  try {
+    const file = 'interleaved-megatron.sh';
+    const window = await restricted.open(file);
+    await window.page.getByText('Restricted Mode').first().waitFor();
+    const { texts } = await plan(file, exampleText(file));
+    await window.lens(texts.lens).waitFor();
+    assert.deepEqual(window.complaints, []);
+  } finally {
+    await restricted.close();
+  }
+});

@@ -7,6 +7,7 @@ import type { Analysis } from '../../src/model/analysis.ts';
 import { DEFAULT_ANALYSIS_SETTINGS } from '../../src/model/settings.ts';
 import {
   api,
+  closeAll,
   completionLabels,
   eventually,
   expected,
@@ -245,6 +246,21 @@ export const tests: readonly HostTest[] = [
       await editor.edit((edit) => edit.replace(new vscode.Range(0, 0, document.lineCount, 0), PLAN));
       await (await api()).settled(document);
       await agree(document);
+    },
+  },
+  {
+    name: 'a file of 20 MB is refused in one line',
+    timeoutMs: 90_000,
+    run: async () => {
+      const text = `${PLAN}${'# a comment that goes on for eighty characters, more or less, as they do ......\n'.repeat(260_000)}`;
+      assert.ok(text.length > 20e6);
+      const { document } = await openConfig('large.pipeline.yaml', text);
+      const found = ourDiagnostics(document.uri);
+      assert.equal(found.length, 1);
+      assert.match(found[0]?.message ?? '', /^Not read: the file has [^\n]+ characters, more than [^\n]+$/);
+      assert.deepEqual((await surfaces(document)).hints, []);
+      await closeAll();
+      await vscode.workspace.fs.delete(document.uri);
     },
   },
 ];
