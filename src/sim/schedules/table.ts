@@ -89,6 +89,8 @@ export function legality(shape: PipelineShape, maxActions = MAX_ACTIONS): string
     if (shape.pp > MAX_SEARCHED_RANKS) {
       return `${figure(shape.pp)} ranks are too many to search an order for (at most ${MAX_SEARCHED_RANKS})`;
     }
+  } else if (shape.memoryLimit != null) {
+    return `a memory limit is for searched orders; the order of ${row.id} is fixed`;
   }
   return row.refuse(shape);
 }

@@ -63,6 +63,24 @@ export function orderOf(problem: Problem, { ids }: Found): Order {
   });
 }
 
+/** What one microbatch takes on a rank. */
+function workOf(problem: Problem, rank: number): number {
+  const { vpp, stageOf, forward, backwardInput, backwardWeight } = problem;
+  let work = 0;
+  for (let c = 0; c < vpp; c++) {
+    const s = stageOf[rank * vpp + c]!;
+    work += forward[s]! + backwardInput[s]! + backwardWeight[s]!;
+  }
+  return work;
+}
+
+/** What one microbatch takes on the rank where it takes the longest. */
+export function heaviestWork(problem: Problem): number {
+  let most = 0;
+  for (let rank = 0; rank < problem.pp; rank++) most = Math.max(most, workOf(problem, rank));
+  return most;
+}
+
 /**
  * What no order's makespan goes below: the way of one microbatch through all stages and back, and on every rank the
  * way of the first microbatch there and then all of its work.
@@ -75,12 +93,7 @@ export function lowerBound(problem: Problem): number {
   let bound = reached[stages - 1]! + forward[stages - 1]! + backwardWeight[0]!;
   for (let s = 0; s < stages; s++) bound += backwardInput[s]! + transfer[s]!;
   for (let rank = 0; rank < pp; rank++) {
-    let work = 0;
-    for (let c = 0; c < vpp; c++) {
-      const s = stageOf[rank * vpp + c]!;
-      work += forward[s]! + backwardInput[s]! + backwardWeight[s]!;
-    }
-    bound = Math.max(bound, reached[stageOf[rank * vpp]!]! + microbatches * work);
+    bound = Math.max(bound, reached[stageOf[rank * vpp]!]! + microbatches * workOf(problem, rank));
   }
   return bound;
 }

@@ -17,7 +17,7 @@ import type { OrderTimes } from '../schedules/row.ts';
 import { listSchedule } from './list-schedule.ts';
 import { scheduleLoopByRounds } from './loop-rounds.ts';
 import { policiesFor } from './policies.ts';
-import { type Found, lowerBound, makeProblem, orderOf, type Problem } from './problem.ts';
+import { type Found, heaviestWork, lowerBound, makeProblem, orderOf, type Problem } from './problem.ts';
 import { scheduleVByRounds } from './v-rounds.ts';
 
 /** Actions up to which every candidate runs at full length. */
@@ -101,11 +101,12 @@ function finalists(problem: Problem, candidates: readonly Candidate[]): readonly
   const { pp, microbatches } = problem;
   const short = { ...problem, microbatches: 2 * pp };
   const longer = { ...problem, microbatches: 3 * pp };
+  const busiest = heaviestWork(problem);
   const promises: Heat[] = [];
   for (const { candidate, makespan } of firstHeat(short, candidates)) {
     const found = candidate(longer);
     if (found === null) continue;
-    const perMicrobatch = (found.makespan - makespan) / pp;
+    const perMicrobatch = Math.max((found.makespan - makespan) / pp, busiest);
     promises.push({ candidate, makespan: found.makespan + (microbatches - 3 * pp) * perMicrobatch });
     if (isUnbeatable(longer, found)) return [candidate];
   }
@@ -154,18 +155,8 @@ function isBetter(a: Rated, b: Rated): boolean {
 }
 
 function isUnbeatable(problem: Problem, { makespan, span }: Rated): boolean {
-  const { pp, vpp, stageOf, microbatches, forward, backwardInput, backwardWeight } = problem;
   if (makespan > lowerBound(problem) * (1 + EQUAL)) return false;
-  let busiest = 0;
-  for (let rank = 0; rank < pp; rank++) {
-    let work = 0;
-    for (let c = 0; c < vpp; c++) {
-      const s = stageOf[rank * vpp + c]!;
-      work += forward[s]! + backwardInput[s]! + backwardWeight[s]!;
-    }
-    busiest = Math.max(busiest, work * microbatches);
-  }
-  return span <= busiest * (1 + EQUAL);
+  return span <= heaviestWork(problem) * problem.microbatches * (1 + EQUAL);
 }
 
 /** An order at given times; infinite for one that deadlocks. */
