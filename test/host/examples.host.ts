@@ -101,7 +101,7 @@ async function agreesWithExplain(document: vscode.TextDocument, anchor: string):
   assert.equal(shown.hints.length, 1);
   const hover = await hoverOver(document, anchor, anchor.length - 1);
   for (const text of [shown.hints[0], shown.lenses[0], hover.replaceAll('*', '')]) {
-    assert.ok(text?.startsWith(told.headline ?? 'refused at launch'), `${text} for ${told.headline}`);
+    assert.ok(text?.includes(told.headline ?? 'refused at launch'), `${text} for ${told.headline}`);
   }
   assert.ok(hover.split('\n').length <= 12, hover);
   return told;
