@@ -7,11 +7,14 @@ import { framework } from '../frameworks/table.ts';
 import type { Costs } from '../model/costs.ts';
 import type { PipelineReport } from '../model/report.ts';
 import type { Timeline } from '../model/timeline.ts';
+import type { Variation } from '../model/variation.ts';
+import { isLong } from '../sim/periodic.ts';
 import { legality, scheduleRow, stageCount } from '../sim/schedules/table.ts';
 import { type PipelineShape, sizeProblem } from '../sim/shape.ts';
 import { orderText, pipelineReport } from '../sim/simulate.ts';
 import type { Parsed, SimulateRequest } from './options.ts';
 import type { Timing } from './timing.ts';
+import { variation, variationProblem } from './variation.ts';
 
 /** A command line has the time to simulate more than an editor while its user types. */
 export const CLI_MAX_ACTIONS = 16_000_000;
@@ -22,8 +25,10 @@ export interface Answer {
   readonly shape: PipelineShape;
   readonly costs: Costs;
   readonly report: PipelineReport;
-  readonly timeline: () => Timeline;
+  /** null where the run is too long for one. */
+  readonly timeline: () => Timeline | null;
   readonly orders: readonly string[] | null;
+  readonly variation: Variation | null;
 }
 
 /** Refuses sizes that are none, what the framework refuses, and what has no order, in that order. */
@@ -32,14 +37,17 @@ export function answer(request: SimulateRequest): Parsed<Answer> {
   const rules = request.framework === null ? null : framework(request.framework);
   const { order, overlapFactor } = request;
   // A custom order is held against its sizes alone: no framework ever ran it.
-  const ruled = order === null ? () => rules?.refuse(request)?.message ?? legality(shape, CLI_MAX_ACTIONS) : () => null;
-  const problem = sizeProblem(shape) ?? ruled();
+  const maxActions = isLong(shape) && !request.orders ? Number.POSITIVE_INFINITY : CLI_MAX_ACTIONS;
+  const ruled = order === null ? () => rules?.refuse(request)?.message ?? legality(shape, maxActions) : () => null;
+  const problem = sizeProblem(shape) ?? ruled() ?? variationProblem(request);
   if (problem !== null) return { ok: false, problem };
   const costs = costsOf(request);
   if (!costs.ok) return costs;
   const options = { maxActions: CLI_MAX_ACTIONS, overlapFactor, order };
   const simulated = pipelineReport(shape, costs.value, options);
   if (!simulated.ok) return { ok: false, problem: simulated.reason };
+  const varied = variation(request, shape, costs.value, options);
+  if (!varied.ok) return varied;
   return {
     ok: true,
     value: {
@@ -49,6 +57,7 @@ export function answer(request: SimulateRequest): Parsed<Answer> {
       report: simulated.report,
       timeline: () => simulated.timeline,
       orders: request.orders ? orderText(shape, costs.value, options) : null,
+      variation: varied.value,
     },
   };
 }
@@ -88,7 +97,7 @@ function costsOf(request: SimulateRequest): Parsed<Costs> {
 }
 
 /** The answer in the keys that scripts rely on. */
-export function answerJson({ request, shape, report, orders }: Answer, measured: Timing | null) {
+export function answerJson({ request, shape, report, orders, variation }: Answer, measured: Timing | null) {
   return {
     version: 1,
     schedule: shape.schedule,
@@ -102,6 +111,7 @@ export function answerJson({ request, shape, report, orders }: Answer, measured:
     placement: scheduleRow(shape.schedule)?.placement ?? null,
     ...report,
     ...(orders === null ? {} : { orders }),
+    ...(variation === null ? {} : { variation }),
     ...(measured === null ? {} : { timing: measured }),
   };
 }

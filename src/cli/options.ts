@@ -30,6 +30,14 @@ export interface SimulateRequest {
   /** A custom order, one line per rank. */
   readonly order: readonly string[] | null;
   readonly orders: boolean;
+  /** Standard deviation of the logarithm of every action's factor; null: nothing varies. */
+  readonly jitter: number | null;
+  readonly samples: number | null;
+  readonly seed: number | null;
+  /** With jitter, one factor per rank: a straggler's is above 1. */
+  readonly rankScale: readonly number[] | null;
+  /** With jitter, one factor per microbatch: its length over the mean. */
+  readonly microbatchScale: readonly number[] | null;
 }
 
 /** How a value is given and checked. `whole` counts from `least`. */
@@ -61,6 +69,11 @@ const OPTIONS = {
   memoryLimit: { kind: 'whole', least: 1 },
   order: { kind: 'lines' },
   orders: { kind: 'switch' },
+  jitter: { kind: 'number' },
+  samples: { kind: 'whole', least: 1 },
+  seed: { kind: 'whole', least: 0 },
+  rankScale: { kind: 'numbers' },
+  microbatchScale: { kind: 'numbers' },
 } as const satisfies Readonly<Record<keyof SimulateRequest, OptionKind>>;
 
 type OptionKey = keyof typeof OPTIONS;
@@ -138,6 +151,11 @@ const DEFAULTS = {
   memoryLimit: null,
   order: null,
   orders: false,
+  jitter: null,
+  samples: null,
+  seed: null,
+  rankScale: null,
+  microbatchScale: null,
 } as const satisfies Partial<SimulateRequest>;
 
 function parse(option: OptionKind, raw: unknown): Parsed<unknown> {

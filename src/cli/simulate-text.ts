@@ -2,6 +2,7 @@
 
 import type { RankReport } from '../model/report.ts';
 import type { Timeline } from '../model/timeline.ts';
+import type { Spread, Variation } from '../model/variation.ts';
 import type { Answer } from './answer.ts';
 import type { Timing } from './timing.ts';
 
@@ -31,6 +32,7 @@ export function answerText(answer: Answer, measured: Timing | null): string {
     `                schedule ${signed(waterfall.schedule)}, imbalance ${signed(waterfall.imbalance)}, communication ${signed(waterfall.communication)}`,
     `  over ideal    ${percent(report.bubbleOverIdeal)} of the busy time (Megatron's definition)`,
     `  longest span  ${percent(report.spanBubbleFraction)} (the zero-bubble paper's definition)`,
+    ...(answer.variation === null ? [] : variationLines(answer.variation)),
     '',
     ...picture(answer),
     ...rankTable(report.ranks),
@@ -38,6 +40,15 @@ export function answerText(answer: Answer, measured: Timing | null): string {
     ...(measured === null ? [] : ['', timingLine(measured)]),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function variationLines({ samples, seed, makespan, bubbleFraction }: Variation): readonly string[] {
+  const row = ({ p5, p50, p95, mean }: Spread, say: (value: number) => string) =>
+    `p5 ${say(p5)}, p50 ${say(p50)}, p95 ${say(p95)}, mean ${say(mean)}`;
+  return [
+    `  varies        makespan ${row(makespan, amount)} (${samples} samples, seed ${seed})`,
+    `                idle share ${row(bubbleFraction, percent)}`,
+  ];
 }
 
 function timingLine({ actions, orderMs, simulateMs, cachedMs, runs }: Timing): string {
@@ -69,6 +80,7 @@ function picture(answer: Answer): readonly string[] {
   if (pp > MAX_PICTURE_RANKS || pp * vpp * microbatches > MAX_PICTURE_ACTIONS || answer.report.makespan === 0)
     return [];
   const timeline = answer.timeline();
+  if (timeline === null) return [];
   const rows = Array.from({ length: pp }, (_, rank) => `  ${String(rank).padStart(4)}  ${pictureRow(timeline, rank)}`);
   const kinds = new Set(Array.from(timeline.kind));
   const legend = [

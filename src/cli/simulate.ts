@@ -16,7 +16,8 @@ import { timing } from './timing.ts';
 export const SIMULATE_USAGE =
   'usage: bubblelens simulate --schedule S --pp P --microbatches M [--vpp V] [--group-size G] [--framework NAME] ' +
   '[--forward F --backward-input I --backward-weight W] [--p2p C | --p2p-edges a,b,…] [--stage-scale a,b,…] ' +
-  '[--communication MODE] [--overlap-factor K] [--memory-limit N] [--order FILE] [--orders] [--trace OUT.json] [--timing] [--json], ' +
+  '[--communication MODE] [--overlap-factor K] [--jitter SIGMA [--samples N] [--seed S] [--rank-scale a,b,…] [--microbatch-scale a,b,…]] ' +
+  '[--memory-limit N] [--order FILE] [--orders] [--trace OUT.json] [--timing] [--json], ' +
   'or simulate --batch with one JSON request a line on stdin';
 
 /** Where a command reads and writes: the process, or what stands for it in a test. */
@@ -45,7 +46,9 @@ export async function simulate(args: readonly string[], streams: Streams = proce
   const measured = isTimed === true ? timing(answered.value) : null;
   if (typeof trace === 'string') {
     try {
-      writeFileSync(trace, chromeTrace(answered.value.timeline()));
+      const timeline = answered.value.timeline();
+      if (timeline === null) return fail(streams, `--trace ${trace}: the run is too long to write every action of it`);
+      writeFileSync(trace, chromeTrace(timeline));
     } catch (error) {
       return fail(streams, `--trace ${trace}: ${(error as Error).message.split('\n')[0]}`);
     }

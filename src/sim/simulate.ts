@@ -11,6 +11,7 @@ import { programFor } from './cache.ts';
 import { DEFAULT_OVERLAP_FACTOR, price } from './ops.ts';
 import { parseOrder } from './order-parse.ts';
 import { orderLines } from './order-text.ts';
+import { isLong, longReport } from './periodic.ts';
 import { type Compiled, compile } from './program.ts';
 import { reportOf } from './report.ts';
 import { legality, scheduleRow, stageCount } from './schedules/table.ts';
@@ -30,26 +31,41 @@ export type Simulated =
   | {
       readonly ok: true;
       readonly report: PipelineReport;
-      /** Made on first use: a report alone does not pay for its columns. */
-      readonly timeline: Timeline;
+      /** Made on first use: a report alone does not pay for its columns. null where the run is too long for one. */
+      readonly timeline: Timeline | null;
     }
   | { readonly ok: false; readonly reason: string };
 
-/** Refuses, in one line, a shape without a legal order, one too large, and costs that do not fit it. */
+/**
+ * Refuses, in one line, a shape without a legal order, one too large, and costs that do not fit it. Very many equal
+ * microbatches are not too large where the order repeats.
+ */
 export function pipelineReport(shape: PipelineShape, costs: Costs, options: SimulationOptions = {}): Simulated {
-  const { overlapFactor = DEFAULT_OVERLAP_FACTOR } = options;
-  const compiled = programOf(shape, costs, options);
-  if (!compiled.ok) return compiled;
-  const { program } = compiled;
-  let timeline: Timeline | null = null;
+  const { overlapFactor = DEFAULT_OVERLAP_FACTOR, order = null } = options;
+  const report = order === null && isLong(shape) ? reportOfLong(shape, costs, options) : null;
+  const compiled = report === null ? programOf(shape, costs, options) : null;
+  if (compiled?.ok === false) return compiled;
+  let timeline: Timeline | null | undefined;
   return {
     ok: true,
-    report: reportOf(program, costs, overlapFactor),
+    report: report ?? reportOf(compiled!.program, costs, overlapFactor),
     get timeline() {
-      timeline ??= timelineOf(program, price(program.ops, costs, overlapFactor), costs.unit);
+      if (timeline !== undefined) return timeline;
+      const made = compiled ?? programOf(shape, costs, options);
+      timeline = made.ok ? timelineOf(made.program, price(made.program.ops, costs, overlapFactor), costs.unit) : null;
       return timeline;
     },
   };
+}
+
+/** null where the shape and its costs are refused, and where only the full run can tell. */
+function reportOfLong(shape: PipelineShape, costs: Costs, options: SimulationOptions): PipelineReport | null {
+  const { overlapFactor = DEFAULT_OVERLAP_FACTOR, maxActions = MAX_ACTIONS } = options;
+  if ((legality(shape, Number.POSITIVE_INFINITY) ?? costsProblem(shape, costs)) !== null) return null;
+  return longReport(shape, costs, overlapFactor, maxActions, () => {
+    const full = programOf(shape, costs, options);
+    return full.ok ? full.program : null;
+  });
 }
 
 /**

@@ -36,6 +36,7 @@ export function sampleView(sample: Sample): TimelineView {
   const simulated = pipelineReport({ schedule, pp, vpp, microbatches, groupSize: pp, variant: null }, costs);
   if (!simulated.ok) throw new Error(simulated.reason);
   const { report, timeline } = simulated;
+  if (timeline === null) throw new Error('the sample is too long for a timeline');
   const { planId = 'main', title = `${schedule} · pp ${pp} · ${microbatches} microbatches` } = sample;
   return {
     planId,

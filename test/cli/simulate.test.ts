@@ -44,7 +44,19 @@ test('what cannot be simulated is one line on stderr and exit code 2', async () 
     ['--schedule 1f1b --pp=-1 --microbatches 8', /--pp takes a whole number/],
     ['--schedule 1f1b --pp NaN --microbatches 8', /--pp takes a whole number/],
     ['--schedule 1f1b --pp 1e9 --microbatches 8', /1,000,000,000 ranks .* too many/],
-    ['--schedule 1f1b --pp 16 --microbatches 10000000', /320,000,000 actions are too many/],
+    ['--schedule gpipe --pp 16 --microbatches 10000000', /320,000,000 actions are too many/],
+    ['--schedule 1f1b --pp 16 --microbatches 10000000 --orders', /320,000,000 actions are too many/],
+    ['--schedule 1f1b --pp 16 --microbatches 10000000 --trace x.json', /too long to write every action/],
+    ['--schedule 1f1b --pp 16 --microbatches 10000000 --jitter 0.1', /needs the whole run: 320,000,000 actions/],
+    [`${sound} --samples 10`, /samples says how a run varies, but jitter is missing/],
+    [`${sound} --seed 1`, /seed says how a run varies/],
+    [`${sound} --jitter x`, /--jitter takes a number of at least 0/],
+    [`${sound} --jitter 5`, /the jitter is 5; .* at most 2/],
+    [`${sound} --jitter 0.1 --samples 0`, /--samples takes a whole number from 1/],
+    [`${sound} --jitter 0.1 --samples 10000000`, /10000000 samples are too many/],
+    [`${sound} --jitter 0.1 --seed 1.5`, /--seed takes a whole number from 0/],
+    [`${sound} --jitter 0.1 --rank-scale 1,2`, /the rank scale has 2 factors for 4 ranks/],
+    [`${sound} --jitter 0.1 --microbatch-scale 1,2`, /the microbatch scale has 2 factors for 8 microbatches/],
     [`${sound} --vpp 2`, /one stage per rank, not 2/],
     [`${sound} --forward=-1`, /--forward takes a number of at least 0, not "-1"/],
     [`${sound} --forward -1`, /ambiguous/],
@@ -178,4 +190,41 @@ test('the list of schedules tells every row of the table', () => {
       .find((row) => row.id === '1f1b')!
       .frameworks.includes('megatron-lm'),
   );
+});
+
+test('a batch tells how a run varies, the same for the same seed', async () => {
+  const request = { schedule: '1f1b', pp: 4, microbatches: 8, jitter: 0.1, samples: 200, seed: 7 };
+  const requests = [
+    request,
+    request,
+    { ...request, seed: 8 },
+    { ...request, jitter: 0 },
+    { ...request, rankScale: [1, 1, 1.5, 1] },
+  ];
+  const { out } = await run(['--batch'], requests.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  const answers = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const [first, again, other, still, slow] = answers.map((answer) => answer.variation);
+  assert.deepEqual(first, again);
+  assert.notDeepEqual(first.makespan, other.makespan);
+  assert.deepEqual([first.samples, first.seed], [200, 7]);
+  assert.ok(first.makespan.p5 < first.makespan.p50 && first.makespan.p50 < first.makespan.p95);
+  const { makespan, bubbleFraction } = answers[3];
+  assert.deepEqual(still.makespan, { p5: makespan, p50: makespan, p95: makespan, mean: makespan });
+  assert.equal(still.bubbleFraction.p50, bubbleFraction);
+  assert.ok(slow.makespan.p50 > first.makespan.p95);
+});
+
+test('very many microbatches are answered in full but for the order and the timeline', async () => {
+  const args = '--schedule 1f1b --pp 16 --microbatches 10000000 --timing --json';
+  const { code, out } = await run(words(args));
+  assert.equal(code, 0);
+  const answer = JSON.parse(out);
+  assert.equal(answer.makespan, 3 * (10_000_000 + 15));
+  assert.equal(answer.ranks.length, 16);
+  assert.equal(answer.timing.actions, 320_000_000);
+  const text = await run(words(args.replace('--json', '')));
+  assert.match(text.out, /10000000 microbatches/);
 });

@@ -22,7 +22,7 @@ test('no microbatches are a pipeline that does nothing', () => {
   assert.equal(result.report.makespan, 0);
   assert.equal(result.report.bubbleFraction, 0);
   assert.deepEqual(result.report.waterfall, { schedule: 0, imbalance: 0, communication: 0 });
-  assert.equal(result.timeline.start.length, 0);
+  assert.equal(result.timeline?.start.length, 0);
   assert.deepEqual(orderText(shape), ['', '', '', '']);
 });
 

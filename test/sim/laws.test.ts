@@ -51,6 +51,7 @@ test('the engine and a plain second simulator agree on every time', () => {
       const reference = referenceRun(orderText(shape, costs), stageCount(shape), costs);
       assert.ok(reference !== null);
       const { report, timeline } = simulated(shape, costs);
+      assert.ok(timeline !== null);
       assert.equal(report.makespan, reference.makespan);
       assert.deepEqual(
         report.ranks.map((rank) => rank.busy),
