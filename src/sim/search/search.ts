@@ -21,9 +21,11 @@ import { type Found, heaviestWork, lowerBound, makeProblem, orderOf, type Proble
 import { scheduleVByRounds } from './v-rounds.ts';
 
 /** Actions up to which every candidate runs at full length. */
-const FULL_LENGTH_ACTIONS = 40_000;
+const FULL_LENGTH_ACTIONS = 10_000;
 
 const FINALISTS = 2;
+/** A finalist that promises to be further behind the first does not run. */
+const CLOSE = 0.01;
 const EQUAL = 1e-9;
 
 type Candidate = (problem: Problem) => Found | null;
@@ -96,28 +98,31 @@ function candidatesFor(problem: Problem): readonly Candidate[] {
   return [...rounds, ...lists];
 }
 
+interface Heat extends Rated {
+  readonly candidate: Candidate;
+}
+
 /** The candidates that promise the shortest makespan at full length, from their time per further microbatch. */
 function finalists(problem: Problem, candidates: readonly Candidate[]): readonly Candidate[] {
   const { pp, microbatches } = problem;
   const short = { ...problem, microbatches: 2 * pp };
   const longer = { ...problem, microbatches: 3 * pp };
   const busiest = heaviestWork(problem);
+  const atFullLength = (before: number, after: number) =>
+    after + (microbatches - longer.microbatches) * Math.max((after - before) / pp, busiest);
   const promises: Heat[] = [];
-  for (const { candidate, makespan } of firstHeat(short, candidates)) {
+  for (const { candidate, makespan, span } of firstHeat(short, candidates)) {
     const found = candidate(longer);
     if (found === null) continue;
-    const perMicrobatch = Math.max((found.makespan - makespan) / pp, busiest);
-    promises.push({ candidate, makespan: found.makespan + (microbatches - 3 * pp) * perMicrobatch });
     if (isUnbeatable(longer, found)) return [candidate];
+    promises.push({
+      candidate,
+      makespan: atFullLength(makespan, found.makespan),
+      span: atFullLength(span, found.span),
+    });
   }
-  return ranked(promises)
-    .slice(0, FINALISTS)
-    .map(({ candidate }) => candidate);
-}
-
-interface Heat {
-  readonly candidate: Candidate;
-  readonly makespan: number;
+  const best = ranked(promises).slice(0, FINALISTS);
+  return best.filter(({ makespan }) => makespan <= best[0]!.makespan * (1 + CLOSE)).map(({ candidate }) => candidate);
 }
 
 /** The best third of the candidates, or the first that nothing beats. */
@@ -126,16 +131,18 @@ function firstHeat(short: Problem, candidates: readonly Candidate[]): readonly H
   for (const candidate of candidates) {
     const found = candidate(short);
     if (found === null) continue;
-    heat.push({ candidate, makespan: found.makespan });
+    heat.push({ candidate, makespan: found.makespan, span: found.span });
     if (isUnbeatable(short, found)) return heat.slice(-1);
   }
   return ranked(heat).slice(0, Math.ceil(heat.length / 3));
 }
 
-/** The shortest first, and only one of those that come out equal: they did the same. */
+/** The best first, and only one of those that come out equal: they did the same. */
 function ranked(heat: readonly Heat[]): readonly Heat[] {
-  const sorted = [...heat].sort((a, b) => a.makespan - b.makespan);
-  return sorted.filter(({ makespan }, i) => i === 0 || makespan > sorted[i - 1]!.makespan * (1 + EQUAL));
+  const sorted = [...heat].sort((a, b) => a.makespan - b.makespan || a.span - b.span);
+  return sorted.filter(
+    (each, i) => i === 0 || each.makespan !== sorted[i - 1]!.makespan || each.span !== sorted[i - 1]!.span,
+  );
 }
 
 function bestOf(problem: Problem, candidates: readonly Candidate[]): Found {
