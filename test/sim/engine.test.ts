@@ -53,7 +53,7 @@ test('sizes that are none, or too many, are refused in one line and at once', ()
     { pp: Number.NaN },
     { vpp: 0 },
     { vpp: 1e9 },
-    { microbatches: 1e7 },
+    { microbatches: 1e9 },
     { microbatches: -3 },
     { microbatches: Number.POSITIVE_INFINITY },
     { groupSize: 0 },
@@ -66,8 +66,8 @@ test('sizes that are none, or too many, are refused in one line and at once', ()
     assert.deepEqual(orderText({ ...shape, ...change }), []);
   }
   assert.match(
-    reason(pipelineReport({ ...shape, microbatches: 1e7 }, costs)),
-    /80,000,000 actions .*at most 8,000,000/,
+    reason(pipelineReport({ ...shape, microbatches: 1e9 }, costs)),
+    /8,000,000,000 actions .*at most 8,000,000/,
   );
   assert.equal(legality({ ...shape, microbatches: MAX_ACTIONS / 8 }), null);
 });
