@@ -5,11 +5,12 @@
 
 import * as vscode from 'vscode';
 import { followActiveEditor } from './editor/active-config.ts';
-import { createAnalysisStore, type DocumentAnalysis } from './editor/analysis-store.ts';
+import { createAnalysisStore } from './editor/analysis-store.ts';
 import { registerCommands } from './editor/commands.ts';
 import { createCompanions } from './editor/companions.ts';
 import { registerCompletion } from './editor/completion.ts';
 import { createDiagnostics } from './editor/diagnostics.ts';
+import type { DocumentAnalysis } from './editor/document-analysis.ts';
 import { attempt, createLog } from './editor/log.ts';
 import { registerProviders } from './editor/providers.ts';
 import { registerReports } from './editor/report-document.ts';

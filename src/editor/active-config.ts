@@ -4,7 +4,8 @@
  */
 
 import * as vscode from 'vscode';
-import type { AnalysisStore, DocumentAnalysis } from './analysis-store.ts';
+import type { AnalysisStore } from './analysis-store.ts';
+import type { DocumentAnalysis } from './document-analysis.ts';
 import { attempt, type Log } from './log.ts';
 import { surfaceEnabled } from './settings.ts';
 import { createStatusItem } from './status-item.ts';

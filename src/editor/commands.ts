@@ -6,7 +6,8 @@
 import * as vscode from 'vscode';
 import type { CommandId } from '../model/commands.ts';
 import { documentFor } from './active-config.ts';
-import type { AnalysisStore, DocumentAnalysis } from './analysis-store.ts';
+import type { AnalysisStore } from './analysis-store.ts';
+import type { DocumentAnalysis } from './document-analysis.ts';
 import { openExample } from './examples.ts';
 import { setGpuCount } from './gpu-count.ts';
 import type { Log } from './log.ts';

@@ -6,7 +6,7 @@
 import * as vscode from 'vscode';
 import { exhaustive } from '../model/exhaustive.ts';
 import type { Finding, Severity } from '../model/finding.ts';
-import type { DocumentAnalysis } from './analysis-store.ts';
+import type { DocumentAnalysis } from './document-analysis.ts';
 import { uriOf } from './places.ts';
 
 export interface Diagnostics extends vscode.Disposable {

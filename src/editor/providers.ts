@@ -6,9 +6,10 @@
 import * as vscode from 'vscode';
 import type { CommandId } from '../model/commands.ts';
 import type { Finding } from '../model/finding.ts';
-import type { AnalysisStore, DocumentAnalysis } from './analysis-store.ts';
+import type { AnalysisStore } from './analysis-store.ts';
 import { loadedCore } from './core.ts';
 import { findingsOf } from './diagnostics.ts';
+import type { DocumentAnalysis } from './document-analysis.ts';
 import { LANGUAGES } from './languages.ts';
 import type { ShownPlan } from './last-good.ts';
 import { attemptAsync, type Log } from './log.ts';

@@ -5,7 +5,7 @@
 
 import type * as vscode from 'vscode';
 import { rangeOf } from '../model/source.ts';
-import type { DocumentAnalysis } from './analysis-store.ts';
+import type { DocumentAnalysis } from './document-analysis.ts';
 import type { ShownPlan } from './last-good.ts';
 import { uriOf } from './places.ts';
 

@@ -1,8 +1,8 @@
 /** The language status of the active config: its idle share in two words, and a way to the timeline. */
 
 import * as vscode from 'vscode';
-import type { DocumentAnalysis } from './analysis-store.ts';
 import { findingsOf } from './diagnostics.ts';
+import type { DocumentAnalysis } from './document-analysis.ts';
 import { marked } from './surfaces.ts';
 
 export interface StatusItem extends vscode.Disposable {

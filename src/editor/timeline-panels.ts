@@ -7,8 +7,9 @@
 import * as vscode from 'vscode';
 import type { PlanAnalysis } from '../model/analysis.ts';
 import type { FromWebview, ToWebview } from '../model/protocol.ts';
-import type { AnalysisStore, DocumentAnalysis } from './analysis-store.ts';
+import type { AnalysisStore } from './analysis-store.ts';
 import { loadedCore } from './core.ts';
+import type { DocumentAnalysis } from './document-analysis.ts';
 import { attempt, attemptAsync, type Log } from './log.ts';
 import { baseName } from './paths.ts';
 import { uriOf } from './places.ts';
@@ -34,11 +35,17 @@ interface Open {
   result: DocumentAnalysis | null | undefined;
 }
 
+/** What a panel needs of its surroundings. */
+interface Surroundings {
+  readonly extensionUri: vscode.Uri;
+  readonly log: Log;
+  readonly post: (open: Open) => void;
+}
+
 export function createTimelinePanels(extensionUri: vscode.Uri, store: AnalysisStore, log: Log): TimelinePanels {
   const panels = new Map<string, Open>();
   const posted = new vscode.EventEmitter<{ config: vscode.Uri; message: ToWebview }>();
   let version = 0;
-
   const post = (open: Open): void => {
     // A hidden page is gone; it says that it listens when it is back.
     if (!open.ready || !open.panel.visible) return;
@@ -47,18 +54,12 @@ export function createTimelinePanels(extensionUri: vscode.Uri, store: AnalysisSt
     open.panel.webview.postMessage(message);
     posted.fire({ config: open.config, message });
   };
-  const take = (open: Open, result: DocumentAnalysis | null): void => {
+  const take = (config: vscode.Uri, result: DocumentAnalysis | null): void => {
+    const open = panels.get(config.toString());
+    if (open === undefined) return;
     open.result = result;
     if (result !== null && result.shown.stale === null) open.plans = result.analysis.plans;
-    post(open);
-  };
-  const receive = (open: Open, data: unknown): void => {
-    const message = readFromWebview(data);
-    if (message === null) return;
-    if (message.type === 'ready') open.ready = true;
-    if (message.type === 'choosePlan') open.planId = message.planId;
-    if (message.type === 'ready' || message.type === 'choosePlan') post(open);
-    else attemptAsync(log, 'timeline', undefined, () => reveal(open, message));
+    attempt(log, 'timeline', undefined, () => post(open));
   };
   const adopt = (config: vscode.Uri, panel: vscode.WebviewPanel, planId: string | null): void => {
     const key = config.toString();
@@ -67,25 +68,13 @@ export function createTimelinePanels(extensionUri: vscode.Uri, store: AnalysisSt
     panel.onDidDispose(() => {
       if (panels.get(key) === open) panels.delete(key);
     });
-    panel.onDidChangeViewState(() => {
-      if (!panel.visible) open.ready = false;
-    });
-    panel.iconPath = vscode.Uri.joinPath(extensionUri, 'media', 'icon.png');
-    panel.webview.onDidReceiveMessage((data) => attempt(log, 'timeline', undefined, () => receive(open, data)));
-    panel.webview.options = { enableScripts: true, localResourceRoots: webviewRoots(extensionUri) };
-    panel.webview.html = pageOf(panel.webview, extensionUri, config, planId);
-    attemptAsync(log, 'timeline', null, () => lookAt(config, store)).then((result) => take(open, result));
+    furnish(open, { extensionUri, log, post });
+    attemptAsync(log, 'timeline', null, () => lookAt(config, store)).then((result) => take(config, result));
   };
   const disposables = [
     posted,
-    store.onDidAnalyse((result) => {
-      const open = panels.get(result.place.uri.toString());
-      if (open !== undefined) attempt(log, 'timeline', undefined, () => take(open, result));
-    }),
-    store.onDidForget((uri) => {
-      const open = panels.get(uri.toString());
-      if (open !== undefined) attempt(log, 'timeline', undefined, () => take(open, null));
-    }),
+    store.onDidAnalyse((result) => take(result.place.uri, result)),
+    store.onDidForget((uri) => take(uri, null)),
     vscode.window.registerWebviewPanelSerializer(TIMELINE_VIEW, {
       deserializeWebviewPanel: async (panel, state) => {
         const document = documentOfState(state);
@@ -97,14 +86,14 @@ export function createTimelinePanels(extensionUri: vscode.Uri, store: AnalysisSt
   return {
     open: (config, planId) => {
       const known = panels.get(config.toString());
-      if (known !== undefined) {
-        known.planId = planId ?? known.planId;
-        known.panel.reveal(undefined, true);
-        post(known);
+      if (known === undefined) {
+        const where = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+        adopt(config, vscode.window.createWebviewPanel(TIMELINE_VIEW, titleOf(config), where, {}), planId);
         return;
       }
-      const where = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-      adopt(config, vscode.window.createWebviewPanel(TIMELINE_VIEW, titleOf(config), where, {}), planId);
+      known.planId = planId ?? known.planId;
+      known.panel.reveal(undefined, true);
+      post(known);
     },
     onDidPost: posted.event,
     dispose: () => {
@@ -112,6 +101,26 @@ export function createTimelinePanels(extensionUri: vscode.Uri, store: AnalysisSt
       for (const { panel } of panels.values()) panel.dispose();
     },
   };
+}
+
+/** Gives a panel its page and listens to what the page says. */
+function furnish(open: Open, { extensionUri, log, post }: Surroundings): void {
+  const { panel, config, planId } = open;
+  const receive = (data: unknown): void => {
+    const message = readFromWebview(data);
+    if (message === null) return;
+    if (message.type === 'ready') open.ready = true;
+    if (message.type === 'choosePlan') open.planId = message.planId;
+    if (message.type === 'ready' || message.type === 'choosePlan') post(open);
+    else attemptAsync(log, 'timeline', undefined, () => reveal(open, message));
+  };
+  panel.onDidChangeViewState(() => {
+    if (!panel.visible) open.ready = false;
+  });
+  panel.iconPath = vscode.Uri.joinPath(extensionUri, 'media', 'icon.png');
+  panel.webview.onDidReceiveMessage((data) => attempt(log, 'timeline', undefined, () => receive(data)));
+  panel.webview.options = { enableScripts: true, localResourceRoots: webviewRoots(extensionUri) };
+  panel.webview.html = pageOf(panel.webview, extensionUri, config, planId);
 }
 
 function titleOf(config: vscode.Uri): string {

@@ -1,8 +1,8 @@
 /** "Export Timeline as Chrome Trace": the simulated timeline as a file that Perfetto and other viewers open. */
 
 import * as vscode from 'vscode';
-import type { DocumentAnalysis } from './analysis-store.ts';
 import { loadedCore } from './core.ts';
+import type { DocumentAnalysis } from './document-analysis.ts';
 import { baseName } from './paths.ts';
 
 /** `target` is given by a test or a keybinding; otherwise the user chooses where to save. */
