@@ -108,6 +108,7 @@ export const f64 = {
   add: two(opcode(0xa0)),
   sub: two(opcode(0xa1)),
   min: two(opcode(0xa4)),
+  fromI32: one(opcode(0xb7)),
   load: load(opcode(0x2b), 3),
   store: store(opcode(0x39), 3),
 } as const;
