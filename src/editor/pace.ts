@@ -5,7 +5,7 @@
  */
 
 const FREE_MS = 5;
-const QUICK_MS = 30;
+const QUICK_MS = 50;
 const SHORTEST_MS = 50;
 const LONGEST_MS = 150;
 const REMEMBERED = 5;

@@ -13,7 +13,8 @@ test('a cheap analysis does not wait, a quick one takes half of the time, a dear
   assert.equal(delayMs(5, 0), 0);
   assert.equal(delayMs(20, 100), 0);
   assert.equal(delayMs(20, 5), 15);
-  assert.equal(delayMs(40, 1000), 120);
+  assert.equal(delayMs(50, 1000), 0);
+  assert.equal(delayMs(51, 1000), 150);
   assert.equal(delayMs(5000, 1000), 150);
 });
 
