@@ -18,8 +18,10 @@ import { idleOfCycle, type SteadyState, steadyState } from './steady-state.ts';
 import { type SteadyStructure, steadyStructure } from './steady-structure.ts';
 import { tickPrices } from './ticks.ts';
 
-/** Microbatches per rank above which short runs pay. */
-const WORTHWHILE_PER_RANK = 32;
+/** A short run and what is made of it take as long as a full run of some times its length. */
+const WORTHWHILE_TIMES = 8;
+/** Microbatches per rank of a first short run. */
+const PER_RANK = 3;
 /** Actions below which the full run takes no time to speak of. */
 const WORTHWHILE_ACTIONS = 65_536;
 
@@ -77,16 +79,29 @@ export function longReport(
 /** Whether a shape has so many microbatches, in an order that repeats, that short runs pay. */
 export function isLong(shape: PipelineShape): boolean {
   const row = scheduleRow(shape.schedule);
-  if (row === null || PERIODS[shape.schedule] === undefined || row.searches(shape)) return false;
-  const { microbatches, pp } = shape;
-  if (microbatches <= WORTHWHILE_PER_RANK * pp || microbatches > MAX_MICROBATCHES) return false;
+  const period = periodOf(shape);
+  if (row === null || period === null) return false;
+  const { microbatches } = shape;
+  if (microbatches < WORTHWHILE_TIMES * period * shortGroups(shape, period) || microbatches > MAX_MICROBATCHES)
+    return false;
   return row.actions(shape) >= WORTHWHILE_ACTIONS;
+}
+
+/** null where the order does not repeat. */
+function periodOf(shape: PipelineShape): number | null {
+  const period = PERIODS[shape.schedule]?.(shape) ?? 0;
+  return period < 1 || scheduleRow(shape.schedule)?.searches(shape) === true ? null : period;
+}
+
+/** Groups that fill the pipeline, and some in which a steady state can show. */
+function shortGroups({ pp }: PipelineShape, period: number): number {
+  return Math.ceil((PER_RANK * pp) / period) + 6;
 }
 
 /** null where the order does not repeat. `maxActions` bounds a short run. */
 export function shortRunsOf(shape: PipelineShape, times: OrderTimes, maxActions: number): ShortRuns | null {
-  const period = PERIODS[shape.schedule]?.(shape) ?? 0;
-  if (period < 1) return null;
+  const period = periodOf(shape);
+  if (period === null) return null;
   const runs = new Map<number, SteadyStructure | null>();
   const structureOf = (groups: number): SteadyStructure | null => {
     const held = runs.get(groups);
@@ -99,7 +114,7 @@ export function shortRunsOf(shape: PipelineShape, times: OrderTimes, maxActions:
   const actions = scheduleRow(shape.schedule)!.actions({ ...shape, microbatches: period });
   // Half of what there is, or a short run would not be short.
   const most = Math.min(Math.floor(groups / 2), Math.floor(maxActions / actions));
-  const first = Math.ceil((4 * shape.pp) / period) + 8;
+  const first = shortGroups(shape, period);
   const base = first <= most ? structureOf(first) : null;
   if (base === null) return null;
   const find = (prices: Prices) => drawnOut(structureOf, prices, groups, first, most);
