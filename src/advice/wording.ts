@@ -109,7 +109,12 @@ function hoverText(input: WordingInput, headline: string, waterfall: string, bad
     `Costs: ${escapeMarkdown(input.costs?.how ?? '')}`,
     ...sourceLines(input),
   ];
-  return lines.join('\n\n');
+  return lines.map(unbroken).join('\n\n');
+}
+
+/** Below the headline, a number and its percent sign stay on one line of the hover. */
+function unbroken(line: string): string {
+  return line.startsWith('**') ? line : line.replaceAll(' %', '\u00a0%');
 }
 
 function refusedLine(findings: readonly Finding[]): readonly string[] {
