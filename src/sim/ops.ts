@@ -60,22 +60,8 @@ export function makeOps(
   const count = pairs.length === 0 ? plain : 2 * plain + pairs.length;
   const table = () => new Int32Array(count).fill(-1);
   const ops = { rank: table(), source: table(), edge: table(), wakes: table(), first: table(), second: table() };
-  for (let op = 0; op < plain; op++) {
-    const kind = op & 3;
-    const stage = (op >> 2) % stages;
-    const direction = op >> 2 < stages ? 0 : 1;
-    const rankOf = (s: number) => rankInDirection(placement, pp, s, direction);
-    const rank = rankOf(stage);
-    ops.rank[op] = rank;
-    ops.first[op] = op;
-    if (kind === BACKWARD_WEIGHT) continue;
-    const from = kind === FORWARD ? stage - 1 : stage + 1;
-    const to = kind === FORWARD ? stage + 1 : stage - 1;
-    if (from >= 0 && from < stages) {
-      ops.source[op] = rankOf(from);
-      if (rankOf(from) !== rank) ops.edge[op] = Math.min(from, stage);
-    }
-    if (to >= 0 && to < stages) ops.wakes[op] = rankOf(to);
+  for (let direction = 0; direction < directions; direction++) {
+    fillPlain(ops, direction * stages * 4, ranksOfStages(placement, pp, stages, direction));
   }
   for (let op = 0; op < plain && pairs.length > 0; op++) {
     const gate = plain + op;
@@ -94,31 +80,52 @@ export function makeOps(
   return { stages, directions, count, ...ops };
 }
 
+function ranksOfStages(placement: Placement, pp: number, stages: number, direction: number): Int32Array {
+  const ranks = new Int32Array(stages);
+  for (let stage = 0; stage < stages; stage++) ranks[stage] = rankInDirection(placement, pp, stage, direction);
+  return ranks;
+}
+
+type OpTables = Pick<Ops, 'rank' | 'source' | 'edge' | 'wakes' | 'first'>;
+
+/** The operations of one direction, from `at` on. */
+function fillPlain(ops: OpTables, at: number, ranks: Int32Array): void {
+  const stages = ranks.length;
+  for (let stage = 0, op = at; stage < stages; stage++) {
+    const rank = ranks[stage]!;
+    const before = stage === 0 ? -1 : ranks[stage - 1]!;
+    const after = stage === stages - 1 ? -1 : ranks[stage + 1]!;
+    for (let kind = 0; kind < 4; kind++, op++) {
+      ops.rank[op] = rank;
+      ops.first[op] = op;
+      if (kind === BACKWARD_WEIGHT) continue;
+      const from = kind === FORWARD ? before : after;
+      ops.source[op] = from;
+      if (from >= 0 && from !== rank) ops.edge[op] = kind === FORWARD ? stage - 1 : stage;
+      ops.wakes[op] = kind === FORWARD ? after : before;
+    }
+  }
+}
+
 /** Fills in the times of every operation. Costs are per global stage; an edge within a rank costs nothing. */
 export function price(ops: Ops, costs: StageTimes, overlapFactor: number): Prices {
   const duration = new Float64Array(ops.count);
   const latency = new Float64Array(ops.count);
-  const plain = (op: number): number => {
-    const stage = (op >> 2) % ops.stages;
-    switch (op & 3) {
-      case FORWARD:
-        return costs.forward[stage]!;
-      case BACKWARD_INPUT:
-        return costs.backwardInput[stage]!;
-      case BACKWARD_WEIGHT:
-        return costs.backwardWeight[stage]!;
-      case BACKWARD:
-        return costs.backwardInput[stage]! + costs.backwardWeight[stage]!;
-      default:
-        return 0;
+  const { stages, first, second, edge } = ops;
+  const plain = ops.directions * stages * 4;
+  for (let stage = 0; stage < stages; stage++) {
+    const input = costs.backwardInput[stage]!;
+    const weight = costs.backwardWeight[stage]!;
+    for (let op = 4 * stage; op < plain; op += 4 * stages) {
+      duration[op + FORWARD] = costs.forward[stage]!;
+      duration[op + BACKWARD_INPUT] = input;
+      duration[op + BACKWARD_WEIGHT] = weight;
+      duration[op + BACKWARD] = input + weight;
     }
-  };
-  for (let op = 0; op < ops.count; op++) {
-    const first = ops.first[op]!;
-    const second = ops.second[op]!;
-    const edge = ops.edge[op]!;
-    if (first >= 0) duration[op] = second < 0 ? plain(first) : overlapFactor * (plain(first) + plain(second));
-    if (edge >= 0) latency[op] = costs.transfer[edge]!;
   }
+  for (let op = plain; op < ops.count; op++) {
+    if (second[op]! >= 0) duration[op] = overlapFactor * (duration[first[op]!]! + duration[second[op]!]!);
+  }
+  for (let op = 0; op < ops.count; op++) if (edge[op]! >= 0) latency[op] = costs.transfer[edge[op]!]!;
   return { duration, latency };
 }

@@ -122,7 +122,8 @@ function rankReports(
 ): readonly RankReport[] {
   const { makespan, firstStart, lastEnd } = timing;
   const { rankStart } = program.order;
-  const fraction = (time: number) => (makespan > 0 ? time / makespan : 0);
+  // Nothing takes time where the makespan is 0.
+  const whole = makespan > 0 ? makespan : 1;
   const stallTimes = stallsByRank(program, timing);
   const reports: RankReport[] = [];
   for (let rank = 0; rank < busy.length; rank++) {
@@ -130,16 +131,16 @@ function rankReports(
     const stalls: Stall[] = [];
     let stalled = 0;
     for (const { waitedForRank, time, transfer } of stallTimes[rank]!) {
-      stalls.push({ waitedForRank, fraction: fraction(time), transferFraction: fraction(transfer) });
+      stalls.push({ waitedForRank, fraction: time / whole, transferFraction: transfer / whole });
       stalled += time;
     }
     reports.push({
       busy: busy[rank]!,
       end: lastEnd[rank]!,
-      idleFraction: withoutNoise(fraction(makespan - busy[rank]!)),
-      warmupFraction: fraction(empty ? makespan : firstStart[rank]!),
-      cooldownFraction: fraction(empty ? 0 : makespan - lastEnd[rank]!),
-      stallFraction: fraction(stalled),
+      idleFraction: withoutNoise((makespan - busy[rank]!) / whole),
+      warmupFraction: (empty ? makespan : firstStart[rank]!) / whole,
+      cooldownFraction: (empty ? 0 : makespan - lastEnd[rank]!) / whole,
+      stallFraction: stalled / whole,
       stalls,
       peakActivations: program.peakActivations[rank]!,
       peakBytes: bytes[rank] ?? null,

@@ -71,16 +71,16 @@ export function compileNodes(order: Order, ops: Ops, waits: Int32Array): Compile
   i32.set(ids, idsAt >> 2);
   i32.fill(0, doneAt >> 2, (readyAt >> 2) + pp);
   // The record after the last rank's waits for nothing: what operations wake that wake no rank.
-  const rankAt = (rank: number) => ranksAt + RUN_BYTES * (rank < 0 ? pp : rank);
-  for (let rank = 0; rank < pp; rank++) {
-    i32[rankAt(rank) >> 2] = idsAt + 4 * rankStart[rank]!;
-    i32[(rankAt(rank) + STOP_AT) >> 2] = idsAt + 4 * rankStart[rank + 1]!;
-    i32[(readyAt >> 2) + rank] = rankAt(pp - 1 - rank);
+  for (let rank = 0, run = ranksAt >> 2; rank < pp; rank++, run += RUN_BYTES >> 2) {
+    i32[run] = idsAt + 4 * rankStart[rank]!;
+    i32[run + (STOP_AT >> 2)] = idsAt + 4 * rankStart[rank + 1]!;
+    i32[(readyAt >> 2) + rank] = ranksAt + RUN_BYTES * (pp - 1 - rank);
   }
-  for (let op = 0; op < ops.count; op++) {
-    const step = stepsAt + STEP_BYTES * op;
-    i32[step >> 2] = waits[op] === NOTHING ? NOTHING : 4 * waits[op]!;
-    i32[(step + WAKES_AT) >> 2] = rankAt(ops.wakes[op]!);
+  const { wakes, count: opCount } = ops;
+  for (let op = 0, step = stepsAt >> 2; op < opCount; op++, step += STEP_BYTES >> 2) {
+    const woken = wakes[op]!;
+    i32[step] = waits[op] === NOTHING ? NOTHING : 4 * waits[op]!;
+    i32[step + (WAKES_AT >> 2)] = ranksAt + RUN_BYTES * (woken < 0 ? pp : woken);
   }
   const top = readyAt + 4 * pp;
   const nodes = machine.call('compile', readyAt, top, stepsAt, doneAt, CODE_AT, 2 + microbatchBits, count);
@@ -144,11 +144,11 @@ function prepare({ order, ops, code }: Scannable, { duration, latency }: Prices)
     i32.set(code, CODE_AT >> 2);
     markLoaded(code);
   }
-  for (let op = 0; op < ops.count; op++) {
-    const at = opsAt + OP_BYTES * op;
-    f64[at >> 3] = duration[op]!;
-    f64[(at + LATENCY_AT) >> 3] = latency[op]!;
-    i32[(at + CLOCK_AT) >> 2] = RANK_BYTES * ops.rank[op]!;
+  const { rank, count } = ops;
+  for (let op = 0, at = opsAt >> 3; op < count; op++, at += OP_BYTES >> 3) {
+    f64[at] = duration[op]!;
+    f64[at + (LATENCY_AT >> 3)] = latency[op]!;
+    i32[2 * at + (CLOCK_AT >> 2)] = RANK_BYTES * rank[op]!;
   }
   f64.fill(0, clocksAt >> 3, (clocksAt + RANK_BYTES * order.pp) >> 3);
   f64[(endAt >> 3) + nodes] = Number.NEGATIVE_INFINITY;
