@@ -82,7 +82,7 @@ function lensText(
 ): string {
   if (plan.pp.value === 1) return `${plan.name}: no pipeline (pp 1)`;
   if (report === null) return `${headline}: ${noReport ?? 'not known'}`;
-  return [`${headline}: ${waterfall}`, badge, ...timeAndMoney(report)].join(' · ');
+  return `${headline}: ${waterfall} · ${badge}`;
 }
 
 /** What is worth asking the user for: the GPU count first, since most depends on it. */
