@@ -1,7 +1,12 @@
 /** The WebAssembly kernels are held against the plain loops that they stand in for, bit for bit. */
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { buildSync } from 'esbuild';
 import fc from 'fast-check';
 import type { Costs } from '../../src/model/costs.ts';
 import { fastEnds, fastMakespan, fastTiming } from '../../src/sim/fast-scan.ts';
@@ -193,4 +198,44 @@ test('a module holds loops, and one with an unknown instruction makes no machine
         bytes.push(0x27),
   );
   assert.equal(machineSource([unknown]).reserve(0), null);
+});
+
+test('without WebAssembly the answers are the same bytes', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bubblelens-plain-'));
+  try {
+    const file = join(folder, 'cli.cjs');
+    const entryPoints = [join(process.cwd(), 'src/cli/main.ts')];
+    buildSync({
+      entryPoints,
+      outfile: file,
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      mainFields: ['module', 'main'],
+    });
+    const requests = [
+      { schedule: 'interleaved-1f1b', pp: 8, vpp: 2, microbatches: 96, p2p: 0.3, jitter: 0.2, samples: 40 },
+      { schedule: 'zb-h1', pp: 8, microbatches: 96, forward: 1.1, stageScale: [1, 2, 1, 1, 1, 1.5, 1, 1] },
+      { schedule: '1f1b', pp: 4, microbatches: 100_000, p2p: 0.3 },
+    ];
+    const input = requests.map((request) => `${JSON.stringify(request)}\n`).join('');
+    const run = (flags: readonly string[]) =>
+      execFileSync(process.execPath, [...flags, file, 'simulate', '--batch'], {
+        input,
+        encoding: 'utf8',
+        stdio: ['pipe', 'pipe', 'ignore'],
+      });
+    const plain = run(['--jitless']);
+    assert.equal(plain, run([]));
+    assert.ok(!plain.includes('"error"') && plain.split('\n').length === 4);
+    assert.equal(
+      execFileSync(process.execPath, ['--jitless', '-p', 'typeof WebAssembly'], {
+        encoding: 'utf8',
+        stdio: ['pipe', 'pipe', 'ignore'],
+      }).trim(),
+      'undefined',
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
