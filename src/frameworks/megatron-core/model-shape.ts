@@ -34,8 +34,9 @@ export function resolveShape(context: Context, layers: Sourced<number>): ModelSh
 
 function switchValue(context: Context, key: MegatronKey): Sourced<boolean> {
   const on = isOn(context, key);
-  const place = placeOf(context, key);
-  if (on === true && place !== null) return fromText(true, place);
+  const setting = given(context, key);
+  if (on === true && setting !== undefined && placeOf(context, key) !== null && setting.value.value !== null)
+    return { value: true, source: setting.value.source };
   if (on === null) return unknown(`whether --${key} is given`);
   return defaulted(context, key, on === true, `off when --${key} is absent`);
 }

@@ -12,7 +12,7 @@ export function folderOf(path: string): string {
 }
 
 /** Without `.` and `..`; null when it leaves the root. */
-function normalise(path: string): string | null {
+export function normalise(path: string): string | null {
   const parts: string[] = [];
   for (const part of path.split('/')) {
     if (part === '' || part === '.') continue;
