@@ -8,7 +8,7 @@
 import { deadlockReason } from './deadlock.ts';
 import { makeOps, type Ops } from './ops.ts';
 import { BACKWARD_WEIGHT, FORWARD, NOTHING, type Order } from './order.ts';
-import { type CompiledNodes, compileNodes, WORTHWHILE_NODES } from './wasm/engine.ts';
+import { type CompiledNodes, compileNodes, type EntryOps, WORTHWHILE_NODES } from './wasm/engine.ts';
 
 export interface Program {
   readonly order: Order;
@@ -57,8 +57,8 @@ interface Run {
 export function compile(order: Order): Compiled {
   const pairs = pairsOf(order);
   const ops = makeOps(order.placement, order.pp, order.stages, pairs);
-  const suits = pairs.length === 0 && ops.directions === 1 && order.ids.length >= WORTHWHILE_NODES;
-  const nodes = suits ? compileNodes(order, ops, waitOffsets(order, ops)) : null;
+  const suits = order.ids.length >= WORTHWHILE_NODES;
+  const nodes = suits ? compileNodes(order, ops, entryOps(order, ops, pairs)) : null;
   return nodes === null ? compileInPlace(order, ops, pairs) : compiled(order, ops, nodes);
 }
 
@@ -94,7 +94,7 @@ function begin(order: Order, ops: Ops, pairs: readonly OpPair[]): Run {
   return {
     order,
     ops,
-    pairOps: new Map(pairs.map(([first, second], i) => [first * plain + second, 2 * plain + i])),
+    pairOps: pairOpsOf(pairs, plain),
     waits: waitOffsets(order, ops),
     done: new Int32Array(stages * 2 ** (microbatchBits + 1)),
     parked: new Int32Array(pp).fill(-1),
@@ -238,7 +238,7 @@ export function operationOf(order: Order, id: number): number {
  * A forward waits for the stage before, a gradient for the stage after (on the last stage: for its own forward), a
  * weight gradient for its own input gradient.
  */
-export function waitOffsets(order: Order, ops: Ops): Int32Array {
+function waitOffsets(order: Order, ops: Ops): Int32Array {
   const stage = 2 << order.microbatchBits;
   const waits = new Int32Array(ops.directions * ops.stages * 4);
   for (let op = 0; op < waits.length; op++) {
@@ -250,21 +250,65 @@ export function waitOffsets(order: Order, ops: Ops): Int32Array {
   return waits;
 }
 
+/** What the entries of an order are: gates wait and wake as the first action of their pair, pairs as the second. */
+export function entryOps(order: Order, ops: Ops, pairs: readonly OpPair[]): EntryOps {
+  const waits = waitOffsets(order, ops);
+  if (pairs.length === 0 && ops.directions === 1) return { waits, wakes: ops.wakes, opAt: null };
+  const plain = waits.length;
+  const allWaits = new Int32Array(ops.count);
+  const allWakes = new Int32Array(ops.count);
+  for (let op = 0; op < ops.count; op++) {
+    const as = op < plain ? op : op < 2 * plain ? op - plain : ops.second[op]!;
+    allWaits[op] = waits[as]!;
+    allWakes[op] = ops.wakes[as]!;
+  }
+  const pairOps = pairOpsOf(pairs, plain);
+  const { ids, rankStart, pp } = order;
+  const opAt = new Int32Array(ids.length);
+  // By first operation: the second of its last pair, and the pair.
+  const recent = new Int32Array(2 * plain).fill(-1);
+  for (let rank = 0; rank < pp; rank++) {
+    for (let i = rankStart[rank]!; i < rankStart[rank + 1]!; i++) {
+      const id = ids[i]!;
+      const op = operationAt(order, rank, id < 0 ? ~id : id);
+      opAt[i] = op;
+      if (id >= 0) continue;
+      const first = opAt[i - 1]!;
+      if (recent[2 * first] !== op) {
+        recent[2 * first] = op;
+        recent[2 * first + 1] = pairOps.get(first * plain + op)!;
+      }
+      opAt[i] = recent[2 * first + 1]!;
+      opAt[i - 1] = first + plain;
+    }
+  }
+  return { waits: allWaits, wakes: allWakes, opAt };
+}
+
+function pairOpsOf(pairs: readonly OpPair[], plain: number): ReadonlyMap<number, number> {
+  return new Map(pairs.map(([first, second], i) => [first * plain + second, 2 * plain + i]));
+}
+
+/** The operation of an action on a rank. */
+function operationAt(order: Order, rank: number, id: number): number {
+  const op = operationOf(order, id);
+  return order.placement === 'bidirectional' && op >> 2 !== rank ? op + order.stages * 4 : op;
+}
+
 /** The distinct overlapped pairs, as operations. */
-function pairsOf(order: Order): readonly OpPair[] {
+export function pairsOf(order: Order): readonly OpPair[] {
   const { ids, rankStart } = order;
   const found = new Map<number, OpPair>();
   if (!holdsPairs(ids)) return [];
-  const operationAt = (rank: number, id: number) => {
-    const op = operationOf(order, id);
-    const reversed = order.placement === 'bidirectional' && op >> 2 !== rank;
-    return reversed ? op + order.stages * 4 : op;
-  };
+  // By first operation: the second of its last pair, since most pairs are like one just before.
+  const recent = new Int32Array(order.stages * 8).fill(-1);
   for (let rank = 0; rank < order.pp; rank++) {
     for (let i = rankStart[rank]!; i < rankStart[rank + 1]!; i++) {
       if (ids[i]! >= 0) continue;
-      const first = operationAt(rank, ids[i - 1]!);
-      const second = operationAt(rank, ~ids[i]!);
+      const first = operationAt(order, rank, ids[i - 1]!);
+      const second = operationAt(order, rank, ~ids[i]!);
+      if (recent[first] === second) continue;
+      recent[first] = second;
       const key = first * order.stages * 8 + second;
       if (!found.has(key)) found.set(key, [first, second]);
     }

@@ -6,7 +6,7 @@
 import type { Ops, Prices } from '../ops.ts';
 import { NOTHING, type Order } from '../order.ts';
 import { type Machine, machineSource } from './machine.ts';
-import { COMPILE, COUNT_AT, PEAK_AT, RUN_BYTES, STEP_BYTES, STOP_AT, WAKES_AT } from './order-kernel.ts';
+import { COMPILE, COMPILE_PAIRS, COUNT_AT, PEAK_AT, RUN_BYTES, STEP_BYTES, STOP_AT, WAKES_AT } from './order-kernel.ts';
 import {
   CLOCK_AT,
   FIRST_AT,
@@ -49,41 +49,52 @@ export const WORTHWHILE_NODES = 1024;
 /** A program's code lies at the start, behind what no address may be. */
 const CODE_AT = 64;
 
-const source = machineSource([COMPILE, SCAN, SCAN_IDLE]);
+const source = machineSource([COMPILE, COMPILE_PAIRS, SCAN, SCAN_IDLE]);
 
 /** The code that lies in the memory, and in which generation of it. */
 let loaded: WeakRef<Int32Array> | null = null;
 let loadedIn = -1;
 
-/** Compiles an order without pairs whose stages live on one rank each. `waits` as in `../program.ts`. */
-export function compileNodes(order: Order, ops: Ops, waits: Int32Array): CompiledNodes | null {
+/** What a compilation has to know of operations and entries. */
+export interface EntryOps {
+  /** Per operation: from twice its action's cell to the key that it waits for; see `../program.ts`. */
+  readonly waits: Int32Array;
+  /** Per operation: the rank that can be waiting for its action's result, or -1. */
+  readonly wakes: Int32Array;
+  /** Per entry: its operation. null where an id tells it: without pairs, and without stages on two ranks. */
+  readonly opAt: Int32Array | null;
+}
+
+export function compileNodes(order: Order, ops: Ops, { waits, wakes, opAt }: EntryOps): CompiledNodes | null {
   const { ids, pp, stages, microbatchBits, rankStart } = order;
   const count = ids.length;
   const idsAt = CODE_AT + 8 * count;
-  const doneAt = idsAt + 4 * count;
-  const doneBytes = 8 * stages * 2 ** microbatchBits;
-  const stepsAt = roundUp(doneAt + doneBytes);
+  const opsAt = idsAt + 4 * count;
+  const doneAt = opAt === null ? opsAt : opsAt + 4 * count;
+  const stepsAt = roundUp(doneAt + 8 * stages * 2 ** microbatchBits);
   const ranksAt = stepsAt + STEP_BYTES * ops.count;
   const readyAt = ranksAt + RUN_BYTES * (pp + 1);
   const machine = source.reserve(readyAt + 4 * pp);
   if (machine === null) return null;
   const { i32 } = machine;
   i32.set(ids, idsAt >> 2);
+  if (opAt !== null) i32.set(opAt, opsAt >> 2);
   i32.fill(0, doneAt >> 2, (readyAt >> 2) + pp);
-  // The record after the last rank's waits for nothing: what operations wake that wake no rank.
   for (let rank = 0, run = ranksAt >> 2; rank < pp; rank++, run += RUN_BYTES >> 2) {
     i32[run] = idsAt + 4 * rankStart[rank]!;
     i32[run + (STOP_AT >> 2)] = idsAt + 4 * rankStart[rank + 1]!;
     i32[(readyAt >> 2) + rank] = ranksAt + RUN_BYTES * (pp - 1 - rank);
   }
-  const { wakes, count: opCount } = ops;
-  for (let op = 0, step = stepsAt >> 2; op < opCount; op++, step += STEP_BYTES >> 2) {
-    const woken = wakes[op]!;
+  // The record after the last rank's waits for nothing: what operations wake that wake no rank.
+  for (let op = 0, step = stepsAt >> 2; op < waits.length; op++, step += STEP_BYTES >> 2) {
     i32[step] = waits[op] === NOTHING ? NOTHING : 4 * waits[op]!;
-    i32[step + (WAKES_AT >> 2)] = ranksAt + RUN_BYTES * (woken < 0 ? pp : woken);
+    i32[step + (WAKES_AT >> 2)] = ranksAt + RUN_BYTES * (wakes[op]! < 0 ? pp : wakes[op]!);
   }
-  const top = readyAt + 4 * pp;
-  const nodes = machine.call('compile', readyAt, top, stepsAt, doneAt, CODE_AT, 2 + microbatchBits, count);
+  const tables = [readyAt, readyAt + 4 * pp, stepsAt, doneAt, CODE_AT, count] as const;
+  const nodes =
+    opAt === null
+      ? machine.call('compile', ...tables, 2 + microbatchBits)
+      : machine.call('compilePairs', ...tables, opsAt - idsAt);
   const code = i32.slice(CODE_AT >> 2, (CODE_AT >> 2) + 2 * count);
   markLoaded(code);
   return {
