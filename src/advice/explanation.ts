@@ -9,7 +9,7 @@ import { dollars, duration, gibibytes, number, percent } from './format.ts';
 import { bubbleFormula } from './formula.ts';
 import { holdsText } from './rank-work.ts';
 import { rangeText, valueText } from './sources.ts';
-import type { WordingInput } from './wording.ts';
+import type { WordingInput } from './wording-input.ts';
 
 export function explanation(input: WordingInput, headline: string, waterfall: string, badge: string): string {
   const { plan, report, noReport } = input;

@@ -4,27 +4,14 @@
  */
 
 import type { PlanTexts } from '../model/analysis.ts';
-import type { Costs } from '../model/costs.ts';
 import type { Finding } from '../model/finding.ts';
 import type { Plan } from '../model/plan.ts';
-import type { Texts } from '../model/reading.ts';
 import type { RankReport, Report, Waterfall } from '../model/report.ts';
-import type { Placement } from '../model/schedule.ts';
 import { explanation } from './explanation.ts';
 import { badgeText, dollars, duration, number, percent } from './format.ts';
 import { bubbleFormula } from './formula.ts';
 import { valueText } from './sources.ts';
-
-export interface WordingInput {
-  readonly plan: Plan;
-  readonly costs: Costs | null;
-  readonly report: Report | null;
-  readonly noReport: string | null;
-  readonly placement: Placement | null;
-  readonly findings: readonly Finding[];
-  readonly texts: Texts;
-  readonly file: string;
-}
+import type { WordingInput } from './wording-input.ts';
 
 const HOVER_RANKS = 8;
 

@@ -5,7 +5,8 @@
 
 import * as vscode from 'vscode';
 import { exhaustive } from '../model/exhaustive.ts';
-import type { Finding, Severity } from '../model/finding.ts';
+import type { Finding } from '../model/finding.ts';
+import type { Severity } from '../model/finding-codes.ts';
 import type { DocumentAnalysis } from './document-analysis.ts';
 import { uriOf } from './places.ts';
 

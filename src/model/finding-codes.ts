@@ -3,7 +3,7 @@
  * page of a code is `media/docs/<code>.md`; a test holds the pages against this table.
  */
 
-import type { Severity } from './finding.ts';
+export type Severity = 'error' | 'warning' | 'information';
 
 interface CodeRow {
   readonly severity: Severity;

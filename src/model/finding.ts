@@ -3,10 +3,8 @@
  * the model's words; only the reader that read the plan can spell it as edits.
  */
 
-import type { FindingCode } from './finding-codes.ts';
+import type { FindingCode, Severity } from './finding-codes.ts';
 import type { TextRange } from './source.ts';
-
-export type Severity = 'error' | 'warning' | 'information';
 
 export interface RelatedPlace {
   readonly message: string;
