@@ -27,6 +27,7 @@ import { firstUnknown } from './model/source.ts';
 import type { Timeline } from './model/timeline.ts';
 import { loadParsers, parsersLoaded } from './readers/parsers.ts';
 import { saidPlan } from './readers/said.ts';
+import { saidInComments } from './readers/said-comments.ts';
 import { READERS } from './readers/table.ts';
 import { legality, scheduleRow } from './sim/schedules/table.ts';
 import { MAX_ACTIONS, type PipelineShape } from './sim/shape.ts';
@@ -60,22 +61,26 @@ export function ready(reader: Reader): boolean {
 
 /** The analysis when nothing more can be read: companions that are still needed are said to be missing. */
 export function settled(analysis: Analysis, texts: Texts): Analysis {
-  if (analysis.needs.length === 0) return analysis;
-  const missing = missingCompanions(analysis.file, texts[analysis.file] ?? '', analysis.needs);
+  const missed = analysis.needs.filter((path) => analysis.optional?.includes(path) !== true);
+  if (missed.length === 0) return analysis;
+  const missing = missingCompanions(analysis.file, texts[analysis.file] ?? '', missed);
   return { ...analysis, problems: [...analysis.problems, ...missing] };
 }
 
 /** Analyses one file. A file that nobody claims has no reader and no plans. */
 export function analyse(input: AnalysisInput): Analysis {
-  const { file, texts, said } = input;
+  const { file, texts } = input;
   const reader = readerFor(file, texts[file] ?? '');
   if (reader === null) return { file, reader: null, problems: [], needs: [], plans: [] };
+  const comments = saidInComments(file, texts[file] ?? '');
+  const said = { ...comments.said, ...input.said };
   const reading = reader.read(file, texts, said);
   return {
     file,
     reader: reader.id,
-    problems: reading.problems.map(onOneLine),
+    problems: [...reading.problems, ...comments.problems].map(onOneLine),
     needs: reading.needs,
+    optional: reading.optional ?? [],
     plans: reading.plans.map((plan) => analysePlan(tidied(saidPlan(plan, said)), input)),
   };
 }
@@ -110,7 +115,7 @@ function fixFor(input: AnalysisInput, reader: Reader, before: PlanAnalysis, prop
     if (spelled === null || (edits.length > 0 && proposal.changes.length > 1)) return null;
     edits.push(...spelled);
     texts = applyEdits(texts, spelled);
-    plan = reader.read(input.file, texts, input.said).plans.find((each) => each.id === plan.id) ?? plan;
+    plan = reader.read(input.file, texts, saidFor(input, texts)).plans.find((each) => each.id === plan.id) ?? plan;
   }
   const after = analyse({ ...input, texts }).plans.find((each) => each.plan.id === before.plan.id);
   if (!after?.report || !before.report || after.report.bubbleFraction >= before.report.bubbleFraction) return null;
@@ -126,6 +131,11 @@ function fixFor(input: AnalysisInput, reader: Reader, before: PlanAnalysis, prop
     edits,
     predicted: { bubbleFraction: after.report.bubbleFraction, usdPerDaySaved: saved },
   };
+}
+
+/** What was said outside the files stands before what a comment in the document says. */
+function saidFor({ file, said }: AnalysisInput, texts: Texts): Said {
+  return { ...saidInComments(file, texts[file] ?? '').said, ...said };
 }
 
 function errorCount(analysis: PlanAnalysis): number {

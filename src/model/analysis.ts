@@ -49,5 +49,7 @@ export interface Analysis {
   readonly reader: string | null;
   readonly problems: readonly Finding[];
   readonly needs: readonly string[];
+  /** Those of `needs` that nobody misses when they are not there. */
+  readonly optional?: readonly string[];
   readonly plans: readonly PlanAnalysis[];
 }

@@ -120,5 +120,12 @@ export const PLAN_KEYS = [
 
 export type PlanKey = (typeof PLAN_KEYS)[number];
 
-/** What was said outside the files: native dotted keys (`cluster.gpus`) with their value and who said it. */
-export type Said = Readonly<Record<string, { readonly value: string | number | boolean; readonly by: string }>>;
+/** One value that was said: by whom, and in which token of the document where a comment says it. */
+export interface SaidValue {
+  readonly value: string | number | boolean;
+  readonly by: string;
+  readonly range?: TextRange;
+}
+
+/** What was said beside the config itself: native dotted keys (`cluster.gpus`) with their value and who said it. */
+export type Said = Readonly<Record<string, SaidValue>>;

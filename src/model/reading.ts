@@ -14,6 +14,8 @@ export interface Reading {
   readonly problems: readonly Finding[];
   /** Companion paths, relative to the root, that the reader would like to see and that are not in `texts`. */
   readonly needs: readonly string[];
+  /** Those of `needs` that are only looked for: nobody misses them when they are not there. */
+  readonly optional?: readonly string[];
 }
 
 export interface Reader {
@@ -30,4 +32,4 @@ export interface Reader {
 }
 
 /** Parsers that are loaded on first use. Shell needs none: its lexer is our own and small. */
-export type ParserName = 'yaml' | 'jsonc' | 'toml';
+export type ParserName = 'yaml' | 'jsonc' | 'toml' | 'python';

@@ -9,20 +9,11 @@ import type { Finding } from '../model/finding.ts';
 import type { Plan, Said } from '../model/plan.ts';
 import type { Reader, Reading, Texts } from '../model/reading.ts';
 import { SCHEDULE_IDS, type ScheduleId } from '../model/schedule.ts';
-import {
-  assumed,
-  byDefault,
-  derived,
-  firstUnknown,
-  rangeOf,
-  type Sourced,
-  type TextRange,
-  unknown,
-} from '../model/source.ts';
+import { byDefault, derived, firstUnknown, rangeOf, type Sourced, type TextRange, unknown } from '../model/source.ts';
 import { finding } from './limits.ts';
 import { nanotronEdits } from './nanotron/edits.ts';
 import { nanotronModel, nanotronStages } from './nanotron/model.ts';
-import { saidNumber } from './said.ts';
+import { saidNumber, spoken } from './said.ts';
 import { entryAt, has, nodeAt, type TreeNode } from './tree.ts';
 import { numberAt, shortened, textAt, WHOLE } from './values.ts';
 import { readYaml } from './yaml/read.ts';
@@ -207,7 +198,7 @@ function impliedGpus({ tp, cp, dp, pp }: Pick<Sizes, 'tp' | 'cp' | 'dp' | 'pp'>)
 function scheduleOf(root: TreeNode, said: Said, pp: Sourced<number>, findings: Finding[]): Sourced<ScheduleId> {
   const entry = said['pipeline.schedule'];
   const saidId = SCHEDULE_IDS.find((id) => id === entry?.value);
-  if (entry !== undefined && saidId !== undefined) return assumed(saidId, entry.by);
+  if (entry !== undefined && saidId !== undefined) return spoken(saidId, entry);
   const absent = byDefault('afab', 'nanotron: all forward, all backward when pp_engine is absent');
   const engine = textAt(root, 'parallelism.pp_engine', absent, findings);
   if (pp.value === 1) return derived('none', 'pipeline size 1', ['pp']);

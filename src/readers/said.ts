@@ -3,19 +3,24 @@
  * the file says. Readers pass every value that has a native dotted key through here before they derive from it.
  */
 
-import type { Plan, Said } from '../model/plan.ts';
-import { assumed, type Sourced } from '../model/source.ts';
+import type { Plan, Said, SaidValue } from '../model/plan.ts';
+import { assumed, fromText, type Known, type Sourced } from '../model/source.ts';
+
+/** A value as it was said: read from the comment that says it, else assumed by whoever said it. */
+export function spoken<T>(value: T, { by, range }: Pick<SaidValue, 'by' | 'range'>): Known<T> {
+  return range === undefined ? assumed(value, by) : fromText(value, range, `from ${by}`);
+}
 
 /** The said number for a native dotted key, else the value as read. */
 export function saidNumber(said: Said, key: string, read: Sourced<number>): Sourced<number> {
   const entry = said[key];
   const value = entry === undefined ? Number.NaN : Number(entry.value);
-  return entry !== undefined && Number.isFinite(value) ? assumed(value, entry.by) : read;
+  return entry !== undefined && Number.isFinite(value) ? spoken(value, entry) : read;
 }
 
 export function saidText(said: Said, key: string, read: Sourced<string>): Sourced<string> {
   const entry = said[key];
-  return entry === undefined ? read : assumed(String(entry.value), entry.by);
+  return entry === undefined ? read : spoken(String(entry.value), entry);
 }
 
 /**

@@ -8,7 +8,8 @@ import { TORCHTITAN } from '../frameworks/torchtitan.ts';
 import type { Plan, Said } from '../model/plan.ts';
 import type { Reader, Reading, Texts } from '../model/reading.ts';
 import { SCHEDULE_IDS, type ScheduleId } from '../model/schedule.ts';
-import { assumed, byDefault, derived, rangeOf, type Sourced, unknown } from '../model/source.ts';
+import { byDefault, derived, rangeOf, type Sourced, unknown } from '../model/source.ts';
+import { spoken } from './said.ts';
 import { readToml } from './toml/read.ts';
 import { titanBatch } from './torchtitan/batch.ts';
 import {
@@ -151,7 +152,7 @@ function scheduleOf(config: TitanConfig, pp: Sourced<number>): Chosen {
   const saidId = SCHEDULE_IDS.find((id) => id === said?.value);
   if (said !== undefined && saidId !== undefined) {
     const stagesPerRank = saidId === '1f1b' || saidId === 'gpipe' ? 'one' : 'many';
-    return { schedule: assumed(saidId, said.by), torch: { name: saidId, id: saidId, stagesPerRank }, name: read };
+    return { schedule: spoken(saidId, said), torch: { name: saidId, id: saidId, stagesPerRank }, name: read };
   }
   // The spelling until 2024-10, before torch looked names up.
   const row = torchSchedule(config.era === 'count' ? (read.value ?? '').replace('_', '') : (read.value ?? ''));

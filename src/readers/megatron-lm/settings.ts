@@ -5,7 +5,8 @@
 
 import { MEGATRON_KEYS, type MegatronKey, type Setting } from '../../frameworks/megatron-core/keys.ts';
 import type { Said } from '../../model/plan.ts';
-import { assumed, fromText, type TextRange, unknown } from '../../model/source.ts';
+import { fromText, type TextRange, unknown } from '../../model/source.ts';
+import { spoken } from '../said.ts';
 import type { Flag, Flags } from '../shell/flags.ts';
 
 const KEYS = Object.keys(MEGATRON_KEYS) as readonly MegatronKey[];
@@ -53,7 +54,7 @@ export function withSaid(read: ReadonlyMap<MegatronKey, Setting>, said: Said): R
     const entry = Object.hasOwn(said, native) ? said[native] : undefined;
     if (entry === undefined) continue;
     for (const each of voids) settings.delete(each);
-    settings.set(key, { value: assumed(String(entry.value), entry.by), spelled: native, place: null });
+    settings.set(key, { value: spoken(String(entry.value), entry), spelled: native, place: null });
   }
   return settings;
 }

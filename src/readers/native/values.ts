@@ -5,8 +5,9 @@
 
 import type { Finding } from '../../model/finding.ts';
 import type { Said } from '../../model/plan.ts';
-import { assumed, fromText, type Known, type Sourced, type TextRange, unknown } from '../../model/source.ts';
+import { fromText, type Known, type Sourced, type TextRange, unknown } from '../../model/source.ts';
 import { finding } from '../limits.ts';
+import { spoken } from '../said.ts';
 import { type Checked, legalValue, type NativeValue } from './check.ts';
 import { expectation, keyRow, type ValueKey } from './keys.ts';
 
@@ -28,7 +29,7 @@ export function nativeValues(checked: Checked, said: Said, anchor: TextRange): V
     const entry = Object.hasOwn(said, key) ? said[key] : undefined;
     if (entry !== undefined) {
       const value = legalValue(keyRow(key), entry.value);
-      if (value !== null) return assumed(value, entry.by);
+      if (value !== null) return spoken(value, entry);
       const message = `${key} takes ${expectation(keyRow(key))}, not ${String(entry.value)} (${entry.by})`;
       if (!refused.has(key)) findings.push(finding('invalid-value', message, anchor));
       refused.add(key);
