@@ -58,7 +58,7 @@ function layerCount(context: Context): Sourced<number> {
 }
 
 function writtenKeys(context: Context, keys: readonly MegatronKey[]): readonly MegatronKey[] {
-  return keys.filter((key) => given(context, key) !== undefined && isOn(context, key) !== false);
+  return keys.filter((key) => given(context, key) !== undefined && isOn(context, key) === true);
 }
 
 /** Options that exclude each other, whatever their values. */
