@@ -19,8 +19,12 @@ export interface Launch {
   /** The Python script; null where only flags are set. */
   readonly script: Argument | null;
   readonly place: TextRange;
+  /** The whole command, taken apart. */
+  readonly words: readonly Pieces[];
   /** What is set where the command stands, its own prefix included. */
   readonly variables: ReadonlyMap<string, Value>;
+  /** Flags below a line that lacks its `\\`: the shell takes them for a command of their own. */
+  readonly cutOff: TextRange | null;
   /** Why it may not run. */
   readonly maybe: string | null;
 }
@@ -31,7 +35,7 @@ export interface Launches {
 }
 
 const MARK =
-  /--(?:pipeline[-_]model[-_]parallel[-_](?:size|layout)|tensor[-_]model[-_]parallel[-_]size|num[-_]layers|hybrid[-_]layer[-_]pattern)\b/;
+  /--(?:pipeline[-_]model[-_]parallel[-_](?:size|layout)|tensor[-_]model[-_]parallel[-_]size|num[-_]layers|hybrid[-_]layer[-_]pattern|actor[-_]num[-_](?:nodes|gpus[-_]per[-_]node))\b/;
 /** What `bash -c '$LAUNCHER $CMD'` hands over: another shell expands it from what is exported. */
 const HANDS_OVER = /^\s*\$\{?[A-Z_]+\}?\s/;
 /** Scripts that take Megatron's flags and do not train. */
@@ -61,28 +65,75 @@ function wanted(words: readonly Pieces[]): boolean {
   );
 }
 
-export function readLaunches(path: string, texts: Texts): Launches {
+/** `switches` are flags that take no value. */
+export function readLaunches(path: string, texts: Texts, switches: ReadonlySet<string> = SWITCHES): Launches {
   const shell = evaluateShell(path, texts, wanted);
   const launches: Launch[] = [];
-  for (const command of shell.commands) {
+  for (const { command, cutOff } of whole(shell.commands, texts)) {
     const words = flatten(command);
     if (words === null) continue;
     const at = words.findIndex((word) => /\.py$/.test(word.at(-1)?.text ?? ''));
     const script = at < 0 ? null : scriptOf(words[at]!, command.range);
     if (script !== null && NOT_TRAINING.test(script.text ?? '')) continue;
-    const flags = readFlags(words, SWITCHES, command.range);
+    const flags = readFlags(words, switches, command.range);
     if (!isPlan(flags)) continue;
     const launcher = at < 0 ? words.slice(0, 8) : words.slice(0, at);
-    const open = at < 0 ? flags.open : readFlags(words.slice(at + 1), SWITCHES, command.range).open;
+    const open = at < 0 ? flags.open : readFlags(words.slice(at + 1), switches, command.range).open;
     const { variables, slurm, range } = command;
     const launcherOpen = readFlags(launcher, SWITCHES, command.range).open;
     const world = readWorld({ launcher, flags: { ...flags, open: launcherOpen }, variables, slurm, place: range });
     const id = launches.length === 0 ? 'main' : `launch-${launches.length + 1}`;
-    launches.push({ id, flags: { ...flags, open }, world, script, place: range, variables, maybe: command.maybe });
+    launches.push({
+      id,
+      flags: { ...flags, open },
+      world,
+      script,
+      place: range,
+      words,
+      variables,
+      cutOff,
+      maybe: command.maybe,
+    });
   }
   if (launches.length > 0) return { launches, shell };
   const only = unlaunched(path, shell);
   return { launches: only === null ? [] : [only], shell };
+}
+
+interface WholeCommand {
+  readonly command: ShellCommand;
+  readonly cutOff: TextRange | null;
+}
+
+/** Commands with the flags that a forgotten `\\` cuts off from them: a line of flags right below. */
+function whole(commands: readonly ShellCommand[], texts: Texts): readonly WholeCommand[] {
+  const joined: WholeCommand[] = [];
+  for (const command of commands) {
+    const last = joined.at(-1);
+    const start = command.words[0]?.[0]?.text ?? '';
+    if (last === undefined || !start.startsWith('--') || !follows(last.command.range, command.range, texts)) {
+      joined.push({ command, cutOff: null });
+      continue;
+    }
+    const { range } = last.command;
+    const length = command.range.offset + command.range.length - range.offset;
+    const words = [...last.command.words, ...command.words];
+    const cutOff = last.cutOff ?? firstLine(command.range, texts);
+    joined[joined.length - 1] = { command: { ...last.command, words, range: { ...range, length } }, cutOff };
+  }
+  return joined;
+}
+
+/** Whether only blanks and one line end stand between two ranges. */
+function follows(before: TextRange, after: TextRange, texts: Texts): boolean {
+  const end = before.offset + before.length;
+  if (before.file !== after.file || after.offset < end || after.offset - end > 200) return false;
+  return /^[ \t]*\r?\n[ \t]*$/.test((texts[before.file] ?? '').slice(end, after.offset));
+}
+
+function firstLine(range: TextRange, texts: Texts): TextRange {
+  const line = /^[^\r\n]*/.exec((texts[range.file] ?? '').slice(range.offset, range.offset + range.length))![0];
+  return { ...range, length: line.replace(/\s*\\?$/, '').length };
 }
 
 /** The script's own name, however much of its path is known. */
@@ -138,5 +189,5 @@ function unlaunched(path: string, shell: ShellReading): Launch | null {
   if (pp === undefined) return null;
   const { variables, slurm } = shell;
   const world = readWorld({ launcher: [], flags, variables, slurm, place: pp.range });
-  return { id: 'main', flags, world, script: null, place: pp.range, variables, maybe: null };
+  return { id: 'main', flags, world, script: null, place: pp.range, words, variables, cutOff: null, maybe: null };
 }

@@ -68,7 +68,7 @@ export function megatronPlan(plan: PlanInput): Plan {
 }
 
 /** Findings about a token in a companion are told at the plan's own line, with the token as a related place. */
-function placed(path: string, findings: readonly Finding[], anchor: TextRange): readonly Finding[] {
+export function placed(path: string, findings: readonly Finding[], anchor: TextRange): readonly Finding[] {
   return findings.map((each) =>
     each.range.file === path
       ? each

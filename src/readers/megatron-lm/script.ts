@@ -5,16 +5,17 @@
 
 import type { MegatronInput, MegatronKey, Setting } from '../../frameworks/megatron-core/keys.ts';
 import { MEGATRON_KEYS } from '../../frameworks/megatron-core/keys.ts';
-import type { Change } from '../../model/finding.ts';
+import type { Change, Finding } from '../../model/finding.ts';
 import type { Plan, Said } from '../../model/plan.ts';
 import type { Reading, Texts } from '../../model/reading.ts';
 import type { FrameworkId } from '../../model/schedule.ts';
 import { rangeOf, type Sourced, type TextRange } from '../../model/source.ts';
 import { finding, MAX_PROBLEMS, refuseText } from '../limits.ts';
+import { type Companions, openCompanions } from '../mcore/config.ts';
 import type { Flag } from '../shell/flags.ts';
 import { type Edits, launchEdits } from './edits.ts';
 import { type Launch, readLaunches } from './launches.ts';
-import { megatronPlan, stem } from './plan.ts';
+import { megatronPlan, placed, stem } from './plan.ts';
 import { readSettings, withSaid } from './settings.ts';
 import type { World } from './world.ts';
 
@@ -25,18 +26,22 @@ export interface ScriptDialect {
   readonly names?: Readonly<Partial<Record<MegatronKey, string>>>;
   /** How a flag that is inserted is spelled. */
   readonly spell?: (name: string) => string;
+  /** Flags that take no value; Megatron's where nothing is said. */
+  readonly switches?: ReadonlySet<string>;
   /** Whether a launch is one of its own. */
   readonly takes?: (launch: Launch) => boolean;
-  /** The launch's settings, made from those under Megatron's names. */
-  readonly settings?: (launch: Launch, read: Settings, said: Said, texts: Texts) => Settings;
+  /** What the launch says beyond the flags under Megatron's and the dialect's names; fills in `settings`. */
+  readonly settings?: (launch: Launch, settings: Settings, companions: Companions) => void;
   readonly world?: (launch: Launch) => World;
   /** Whether the flags that Megatron requires must stand in the command. */
   readonly requires?: boolean;
+  /** Whether a native key has no effect in a launch, so that writing it would change nothing. */
+  readonly isInert?: (launch: Launch, key: string) => boolean;
   /** What the framework makes of the resolved plan. */
-  readonly finish?: (plan: Plan, launch: Launch, said: Said, texts: Texts) => Plan;
+  readonly finish?: (plan: Plan, launch: Launch, said: Said, companions: Companions) => Plan;
 }
 
-export type Settings = ReadonlyMap<MegatronKey, Setting>;
+export type Settings = Map<MegatronKey, Setting>;
 
 export const SHELL_FILE = /\.(?:sh|bash|slurm|sbatch|job|sub)$/i;
 export const SHELL_GLOBS = ['**/*.sh', '**/*.bash', '**/*.slurm', '**/*.sbatch'] as const;
@@ -50,16 +55,19 @@ export function readScript(path: string, texts: Texts, said: Said, dialect: Scri
   const text = texts[path] ?? '';
   const refused = refuseText(path, text);
   if (refused !== null) return { plans: [], problems: [refused], needs: [] };
-  const { launches, shell } = readLaunches(path, readable(texts));
+  const { launches, shell } = readLaunches(path, readable(texts), dialect.switches);
   const problems = shell.problems
     .slice(0, MAX_PROBLEMS)
     .map(({ message, offset, length }) => finding('syntax-error', message, { file: path, offset, length }));
   const own = launches.filter((launch) => dialect.takes?.(launch) !== false);
+  const companions = openCompanions(path, readable(texts));
   const plans = own.map((launch) => {
-    const plan = planOf({ path, launch, said, needs: shell.needs, several: own.length > 1, texts }, dialect);
-    return dialect.finish?.(plan, launch, said, texts) ?? plan;
+    const input = { path, launch, said, needs: shell.needs, several: own.length > 1, companions };
+    const plan = withMissing(planOf(input, dialect), companions);
+    return { ...plan, findings: placed(path, plan.findings, plan.anchor) };
   });
-  return { plans, problems, needs: shell.needs };
+  const needs = [...new Set([...shell.needs, ...companions.needs])];
+  return { plans, problems, needs, optional: [...companions.optional] };
 }
 
 /** Companions that are too large or binary are as good as absent. */
@@ -73,17 +81,18 @@ interface LaunchInput {
   readonly said: Said;
   readonly needs: readonly string[];
   readonly several: boolean;
-  readonly texts: Texts;
+  readonly companions: Companions;
 }
 
-function planOf({ path, launch, said, needs, several, texts }: LaunchInput, dialect: ScriptDialect): Plan {
-  const read = readSettings(launch.flags, {}, dialect.names);
-  const keys = withSaid(dialect.settings?.(launch, read, said, texts) ?? read, said);
+function planOf({ path, launch, said, needs, several, companions }: LaunchInput, dialect: ScriptDialect): Plan {
+  const settings = new Map(readSettings(launch.flags, {}, dialect.names));
+  dialect.settings?.(launch, settings, companions);
+  const keys = withSaid(settings, said);
   const anchor = anchorOf(path, launch, keys.get('pp')?.value ?? null);
   const elsewhere = elsewhereOf(launch, needs);
   const script = launch.script?.text?.replace(/^.*\//, '') ?? 'launch';
   const order = launch.id === 'main' ? 1 : launch.id.replace('launch-', '');
-  return megatronPlan({
+  const plan = megatronPlan({
     path,
     id: launch.id,
     name: several ? `${stem(path)}: ${script} (${order})` : stem(path),
@@ -97,6 +106,24 @@ function planOf({ path, launch, said, needs, several, texts }: LaunchInput, dial
     complete: dialect.requires !== false && isComplete(launch, keys, elsewhere),
     ...(dialect.framework === undefined ? {} : { framework: dialect.framework }),
   });
+  const whole = launch.cutOff === null ? plan : { ...plan, findings: [...plan.findings, cutOff(path, launch, anchor)] };
+  return dialect.finish?.(whole, launch, said, companions) ?? whole;
+}
+
+/** The plan is that of the whole command, as it is meant. */
+function cutOff(path: string, { script, cutOff }: Launch, anchor: TextRange): Finding {
+  const message = `The line above does not end in a \\, so that these flags do not reach ${script?.text?.replace(/^.*\//, '') ?? 'the command'}`;
+  const range = cutOff?.file === path ? cutOff : anchor;
+  return { ...finding('syntax-error', message, range), severity: 'warning' };
+}
+
+/** Companions that name each other in a loop, and the like, are told with the plan. */
+function withMissing(plan: Plan, { findings }: Companions): Plan {
+  if (findings.length === 0) return plan;
+  return {
+    ...plan,
+    findings: [...plan.findings, ...findings.map((each) => ({ ...each, severity: 'information' as const }))],
+  };
 }
 
 /** The place that a person edits to change the pipeline: the value, else the flag, else the script that is launched. */
@@ -129,8 +156,8 @@ function isComplete(launch: Launch, keys: MegatronInput['keys'], elsewhere: stri
 
 /** The edits of a launch script in the dialect's spelling. */
 export function scriptEdits(texts: Texts, plan: Plan, change: Change, dialect: ScriptDialect): Edits {
-  const launch = readLaunches(plan.anchor.file, texts).launches.find((each) => each.id === plan.id);
-  if (launch === undefined) return null;
+  const launch = readLaunches(plan.anchor.file, texts, dialect.switches).launches.find((each) => each.id === plan.id);
+  if (launch === undefined || dialect.isInert?.(launch, change.key) === true) return null;
   const nameOf = (key: MegatronKey): string => dialect.names?.[key] ?? MEGATRON_KEYS[key].flag;
   const flagOf = (key: MegatronKey): Flag | undefined => launch.flags.byName.get(nameOf(key));
   const spell = dialect.spell ?? ((name: string) => name);

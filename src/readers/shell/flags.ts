@@ -67,7 +67,9 @@ export function readFlags(words: readonly Pieces[], switches: ReadonlySet<string
     }
     const argument = argumentOf(word, fallback);
     const takesMore = current !== null && !switches.has(current.name);
-    const kind = word.find((piece) => piece.unknown !== null)?.unknown ?? null;
+    // `$DIR/data` is one value; only an expansion that stands alone may hold flags.
+    const alone = word.every((piece) => piece.unknown !== null || piece.text === '');
+    const kind = alone ? (word.find((piece) => piece.unknown !== null)?.unknown ?? null) : null;
     if (argument.text === null && (!takesMore || current!.values.length > 0 || kind === 'arguments')) {
       open.push({
         missing: argument.missing ?? '',
