@@ -4,8 +4,14 @@ import type { FrameworkId } from '../model/schedule.ts';
 import { DEEPSPEED } from './deepspeed.ts';
 import { DUALPIPE } from './dualpipe.ts';
 import type { Framework } from './framework.ts';
+import { GPT_NEOX } from './gpt-neox.ts';
+import { MAXTEXT } from './maxtext.ts';
+import { MEGATRON_DEEPSPEED } from './megatron-deepspeed.ts';
 import { MEGATRON_LM } from './megatron-lm.ts';
+import { MINDFORMERS } from './mindformers.ts';
+import { MINDSPEED_LLM } from './mindspeed-llm.ts';
 import { NANOTRON } from './nanotron.ts';
+import { PADDLENLP } from './paddlenlp.ts';
 import { TORCH } from './torch.ts';
 import { TORCHTITAN } from './torchtitan.ts';
 import { ZERO_BUBBLE } from './zero-bubble.ts';
@@ -18,6 +24,12 @@ export const FRAMEWORKS: readonly Framework[] = [
   NANOTRON,
   DUALPIPE,
   ZERO_BUBBLE,
+  MINDSPEED_LLM,
+  MEGATRON_DEEPSPEED,
+  GPT_NEOX,
+  MAXTEXT,
+  MINDFORMERS,
+  PADDLENLP,
 ];
 
 const BY_ID: ReadonlyMap<FrameworkId, Framework> = new Map(FRAMEWORKS.map((row) => [row.id, row]));

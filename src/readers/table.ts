@@ -3,25 +3,45 @@
 import type { Reader } from '../model/reading.ts';
 import { accelerateReader } from './accelerate.ts';
 import { arealReader } from './areal.ts';
+import { deepSpeed } from './deepspeed.ts';
 import { flagscaleReader } from './flagscale.ts';
+import { gptNeox } from './gpt-neox.ts';
 import { llamaFactoryReader } from './llama-factory.ts';
+import { maxtext } from './maxtext.ts';
 import { megatronBridgeReader } from './megatron-bridge.ts';
+import { megatronDeepSpeed } from './megatron-deepspeed.ts';
 import { megatronLm } from './megatron-lm.ts';
 import { megatronLmYaml } from './megatron-lm-yaml.ts';
 import { megatronYamlCfg } from './megatron-yaml-cfg.ts';
+import { mindformers } from './mindformers.ts';
+import { mindspeedLlm } from './mindspeed-llm.ts';
+import { msSwift } from './ms-swift.ts';
 import { nanotronReader } from './nanotron.ts';
 import { nativeReader } from './native.ts';
 import { nemoReader } from './nemo.ts';
 import { nemoRlReader } from './nemo-rl.ts';
 import { neuronxReader } from './neuronx.ts';
+import { paddlenlp } from './paddlenlp.ts';
 import { primusReader } from './primus.ts';
 import { rollReader } from './roll.ts';
+import { slime } from './slime.ts';
 import { torchtitanReader } from './torchtitan.ts';
+import { verl } from './verl.ts';
 
 export const READERS: readonly Reader[] = [
   nativeReader,
+  msSwift,
+  slime,
+  verl,
+  mindspeedLlm,
+  megatronDeepSpeed,
   megatronLm,
   megatronLmYaml,
+  gptNeox,
+  deepSpeed,
+  maxtext,
+  mindformers,
+  paddlenlp,
   torchtitanReader,
   nanotronReader,
   megatronYamlCfg,
