@@ -1,7 +1,7 @@
 /**
- * How long a simulation takes, as medians of runs in this process. Every run is fresh: the order is generated and
- * compiled again, so that `orderMs` + `simulateMs` cover all that an answer needs, idle by cause included; `cachedMs`
- * is a new timing of an order at hand, what a change of costs alone takes.
+ * How long a simulation takes, as medians of runs in this process, after some that warm it up. Every run is fresh: the
+ * order is generated and compiled again, so that `orderMs` + `simulateMs` cover all that an answer needs, idle by cause
+ * included; `cachedMs` is a new timing of an order at hand, what a change of costs alone takes.
  */
 
 import { performance } from 'node:perf_hooks';
@@ -17,6 +17,7 @@ import { pipelineReport } from '../sim/simulate.ts';
 import { type Answer, CLI_MAX_ACTIONS } from './answer.ts';
 
 const RUNS = 21;
+const WARM_UP_MS = 100;
 
 export interface Timing {
   readonly actions: number;
@@ -30,48 +31,54 @@ export function timing(answer: Answer): Timing {
   const { shape, costs, request } = answer;
   if (request.order === null && isLong(shape)) return timingOfLong(answer);
   const row = scheduleRow(shape.schedule)!;
-  const order: number[] = [];
-  const simulate: number[] = [];
-  const cached: number[] = [];
-  let actions = 0;
-  for (let run = 0; run < RUNS; run++) {
-    clearPrograms();
+  return medians(() => {
     const inputs = structuredClone({ shape, costs });
     const start = performance.now();
     const made = orderOf(row, inputs, request.order);
     const ordered = performance.now();
     const compiled = compile(made);
-    if (!compiled.ok) break;
+    if (!compiled.ok) throw new Error(compiled.reason);
     reportOf(compiled.program, inputs.costs, request.overlapFactor);
     const simulated = performance.now();
     reportOf(compiled.program, inputs.costs, request.overlapFactor);
-    cached.push(performance.now() - simulated);
-    order.push(ordered - start);
-    simulate.push(simulated - ordered);
-    actions = made.ids.length;
-  }
-  return {
-    actions,
-    orderMs: median(order),
-    simulateMs: median(simulate),
-    cachedMs: median(cached),
-    runs: order.length,
-  };
+    return {
+      actions: made.ids.length,
+      orderMs: ordered - start,
+      simulateMs: simulated - ordered,
+      cachedMs: performance.now() - simulated,
+    };
+  });
 }
 
 /** A run of very many microbatches is timed as it is answered: by short runs, whose order is part of the work. */
 function timingOfLong({ shape, costs, request }: Answer): Timing {
-  const simulate: number[] = [];
-  for (let run = 0; run < RUNS; run++) {
-    clearPrograms();
+  const actions = scheduleRow(shape.schedule)!.actions(shape);
+  return medians(() => {
     const inputs = structuredClone({ shape, costs });
     const start = performance.now();
     pipelineReport(inputs.shape, inputs.costs, { maxActions: CLI_MAX_ACTIONS, overlapFactor: request.overlapFactor });
-    simulate.push(performance.now() - start);
-  }
-  const simulateMs = median(simulate);
-  const actions = scheduleRow(shape.schedule)!.actions(shape);
-  return { actions, orderMs: 0, simulateMs, cachedMs: simulateMs, runs: RUNS };
+    const simulateMs = performance.now() - start;
+    return { actions, orderMs: 0, simulateMs, cachedMs: simulateMs };
+  });
+}
+
+type Run = Omit<Timing, 'runs'>;
+
+/** The first runs of a process are not counted: they take what the engine's code takes to be compiled. */
+function medians(run: () => Run): Timing {
+  const fresh = () => {
+    clearPrograms();
+    return run();
+  };
+  for (const stop = performance.now() + WARM_UP_MS; performance.now() < stop; ) fresh();
+  const runs = Array.from({ length: RUNS }, fresh);
+  return {
+    actions: runs[0]!.actions,
+    orderMs: median(runs.map((each) => each.orderMs)),
+    simulateMs: median(runs.map((each) => each.simulateMs)),
+    cachedMs: median(runs.map((each) => each.cachedMs)),
+    runs: RUNS,
+  };
 }
 
 /** Generated, or read again from its text. */

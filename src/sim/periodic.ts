@@ -19,7 +19,7 @@ import { type SteadyStructure, steadyStructure } from './steady-structure.ts';
 import { tickPrices } from './ticks.ts';
 
 /** A short run and what is made of it take as long as a full run of some times its length. */
-const WORTHWHILE_TIMES = 8;
+const WORTHWHILE_TIMES = 16;
 /** Microbatches per rank of a first short run. */
 const PER_RANK = 3;
 /** Actions below which the full run takes no time to speak of. */

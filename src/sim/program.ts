@@ -9,6 +9,7 @@ import { deadlockReason } from './deadlock.ts';
 import { makeOps, type Ops } from './ops.ts';
 import { BACKWARD_WEIGHT, FORWARD, NOTHING, type Order } from './order.ts';
 import { type CompiledNodes, compileNodes, type EntryOps, WORTHWHILE_NODES } from './wasm/engine.ts';
+import { HOLDS_PAIRS } from './wasm/order-kernel.ts';
 
 export interface Program {
   readonly order: Order;
@@ -55,11 +56,19 @@ interface Run {
 
 /** Refuses an order that deadlocks, with the wait that never ends. */
 export function compile(order: Order): Compiled {
+  const { placement, pp, stages } = order;
+  if (order.ids.length < WORTHWHILE_NODES) return compilePlain(order);
+  // Whether there are pairs is seen on the way: to look for them first would take as long as to order the actions.
+  if (placement !== 'bidirectional') {
+    const ops = makeOps(placement, pp, stages, []);
+    const nodes = compileNodes(order, ops, entryOps(order, ops, []));
+    if (nodes === null) return compilePlain(order);
+    if (nodes !== HOLDS_PAIRS) return compiled(order, ops, nodes);
+  }
   const pairs = pairsOf(order);
-  const ops = makeOps(order.placement, order.pp, order.stages, pairs);
-  const suits = order.ids.length >= WORTHWHILE_NODES;
-  const nodes = suits ? compileNodes(order, ops, entryOps(order, ops, pairs)) : null;
-  return nodes === null ? compileInPlace(order, ops, pairs) : compiled(order, ops, nodes);
+  const ops = makeOps(placement, pp, stages, pairs);
+  const nodes = compileNodes(order, ops, entryOps(order, ops, pairs));
+  return nodes === null || nodes === HOLDS_PAIRS ? compileInPlace(order, ops, pairs) : compiled(order, ops, nodes);
 }
 
 /** The same without WebAssembly: what stands in where it is missing, and what its results are held against. */
@@ -238,7 +247,7 @@ export function operationOf(order: Order, id: number): number {
  * A forward waits for the stage before, a gradient for the stage after (on the last stage: for its own forward), a
  * weight gradient for its own input gradient.
  */
-function waitOffsets(order: Order, ops: Ops): Int32Array {
+export function waitOffsets(order: Order, ops: Ops): Int32Array {
   const stage = 2 << order.microbatchBits;
   const waits = new Int32Array(ops.directions * ops.stages * 4);
   for (let op = 0; op < waits.length; op++) {

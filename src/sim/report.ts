@@ -124,15 +124,16 @@ function rankReports(
   const { rankStart } = program.order;
   // Nothing takes time where the makespan is 0.
   const whole = makespan > 0 ? makespan : 1;
-  const stallTimes = stallsByRank(program, timing);
+  const stallsOf = stallsByRank(program, timing);
   const reports: RankReport[] = [];
   for (let rank = 0; rank < busy.length; rank++) {
     const empty = rankStart[rank] === rankStart[rank + 1];
-    const stalls: Stall[] = [];
+    const stalls = stallsOf[rank]!;
     let stalled = 0;
-    for (const { waitedForRank, time, transfer } of stallTimes[rank]!) {
-      stalls.push({ waitedForRank, fraction: time / whole, transferFraction: transfer / whole });
-      stalled += time;
+    for (const stall of stalls) {
+      stalled += stall.fraction;
+      stall.fraction /= whole;
+      stall.transferFraction /= whole;
     }
     reports.push({
       busy: busy[rank]!,
@@ -149,26 +150,22 @@ function rankReports(
   return reports;
 }
 
-interface StallTime {
-  readonly waitedForRank: number;
-  time: number;
-  transfer: number;
-}
+/** A stall while it is added up: times at first, fractions of the makespan in the end. */
+type GrowingStall = { -readonly [K in keyof Stall]: Stall[K] };
 
-/** Per rank, the stalls by the rank waited for, in rank order. */
-function stallsByRank({ ops, order }: Program, timing: Timing): readonly (readonly StallTime[])[] {
-  const byRank: StallTime[][] = [];
+/** Per rank, its stalls by the rank waited for, in rank order, as times. */
+function stallsByRank({ ops, order }: Program, { stalled, stalledByTransfer }: Timing): readonly GrowingStall[][] {
+  const byRank: GrowingStall[][] = [];
   for (let rank = 0; rank < order.pp; rank++) byRank.push([]);
   for (let op = 0; op < ops.count; op++) {
-    if (timing.stalled[op] === 0) continue;
+    if (stalled[op] === 0) continue;
     const stalls = byRank[ops.rank[op]!]!;
     const waitedForRank = ops.source[op]!;
     let at = 0;
     while (at < stalls.length && stalls[at]!.waitedForRank !== waitedForRank) at++;
-    if (at === stalls.length) stalls.push({ waitedForRank, time: 0, transfer: 0 });
-    const stall = stalls[at]!;
-    stall.time += timing.stalled[op]!;
-    stall.transfer += timing.stalledByTransfer[op]!;
+    if (at === stalls.length) stalls.push({ waitedForRank, fraction: 0, transferFraction: 0 });
+    stalls[at]!.fraction += stalled[op]!;
+    stalls[at]!.transferFraction += stalledByTransfer[op]!;
   }
   for (const stalls of byRank) if (stalls.length > 1) stalls.sort((a, b) => a.waitedForRank - b.waitedForRank);
   return byRank;

@@ -167,6 +167,11 @@ export function branch(label: string): Code {
   };
 }
 
+/** Ends the function with a result. */
+export function leave(result: Code): Code {
+  return sequence(result, opcode(0x0f));
+}
+
 /**
  * A function from its types; `write` gets its parameters, then its locals, and makes the body. Locals are 0 at first.
  */

@@ -6,7 +6,17 @@
 import type { Ops, Prices } from '../ops.ts';
 import { NOTHING, type Order } from '../order.ts';
 import { type Machine, machineSource } from './machine.ts';
-import { COMPILE, COMPILE_PAIRS, COUNT_AT, PEAK_AT, RUN_BYTES, STEP_BYTES, STOP_AT, WAKES_AT } from './order-kernel.ts';
+import {
+  COMPILE,
+  COMPILE_PAIRS,
+  COUNT_AT,
+  HOLDS_PAIRS,
+  PEAK_AT,
+  RUN_BYTES,
+  STEP_BYTES,
+  STOP_AT,
+  WAKES_AT,
+} from './order-kernel.ts';
 import {
   CLOCK_AT,
   FIRST_AT,
@@ -65,7 +75,12 @@ export interface EntryOps {
   readonly opAt: Int32Array | null;
 }
 
-export function compileNodes(order: Order, ops: Ops, { waits, wakes, opAt }: EntryOps): CompiledNodes | null {
+/** `HOLDS_PAIRS` where the order does, and `opAt` is null. */
+export function compileNodes(
+  order: Order,
+  ops: Ops,
+  { waits, wakes, opAt }: EntryOps,
+): CompiledNodes | typeof HOLDS_PAIRS | null {
   const { ids, pp, stages, microbatchBits, rankStart } = order;
   const count = ids.length;
   const idsAt = CODE_AT + 8 * count;
@@ -95,14 +110,16 @@ export function compileNodes(order: Order, ops: Ops, { waits, wakes, opAt }: Ent
     opAt === null
       ? machine.call('compile', ...tables, 2 + microbatchBits)
       : machine.call('compilePairs', ...tables, opsAt - idsAt);
+  loaded = null;
+  if (nodes === HOLDS_PAIRS) return HOLDS_PAIRS;
   const code = i32.slice(CODE_AT >> 2, (CODE_AT >> 2) + 2 * count);
   markLoaded(code);
   return {
     nodes,
     code,
-    occurrences: column(i32, stepsAt + COUNT_AT, STEP_BYTES, new Int32Array(ops.count)),
-    peakActivations: column(i32, ranksAt + PEAK_AT, RUN_BYTES, new Int32Array(pp)),
-    cursor: column(i32, ranksAt, RUN_BYTES, new Int32Array(pp)).map((at) => (at - idsAt) >> 2),
+    occurrences: whole(i32, (stepsAt + COUNT_AT) >> 2, STEP_BYTES >> 2, ops.count),
+    peakActivations: whole(i32, (ranksAt + PEAK_AT) >> 2, RUN_BYTES >> 2, pp),
+    cursor: whole(i32, ranksAt >> 2, RUN_BYTES >> 2, pp).map((at) => (at - idsAt) >> 2),
   };
 }
 
@@ -113,7 +130,7 @@ export function scanEnds(program: Scannable, prices: Prices, end: Float64Array |
   const { machine, opsAt, clocksAt, endAt } = at;
   machine.call('scan', CODE_AT, CODE_AT + 4 * program.code.length, opsAt, clocksAt, endAt);
   end?.set(machine.f64.subarray(endAt >> 3, (endAt >> 3) + end.length));
-  return column(machine.f64, clocksAt, RANK_BYTES, new Float64Array(program.order.pp));
+  return real(machine.f64, clocksAt >> 3, RANK_BYTES >> 3, program.order.pp);
 }
 
 export function scanIdle(program: Scannable, prices: Prices): ScannedIdle | null {
@@ -126,10 +143,10 @@ export function scanIdle(program: Scannable, prices: Prices): ScannedIdle | null
   for (let rank = 0; rank < pp; rank++) f64[(clocksAt + RANK_BYTES * rank + FIRST_AT) >> 3] = -1;
   machine.call('scanIdle', CODE_AT, CODE_AT + 4 * program.code.length, opsAt, clocksAt, endAt, idlesAt);
   return {
-    firstStart: column(f64, clocksAt + FIRST_AT, RANK_BYTES, new Float64Array(pp)),
-    lastEnd: column(f64, clocksAt, RANK_BYTES, new Float64Array(pp)),
-    stalled: column(f64, idlesAt, IDLE_BYTES, new Float64Array(program.ops.count)),
-    stalledByTransfer: column(f64, idlesAt + TRANSFER_AT, IDLE_BYTES, new Float64Array(program.ops.count)),
+    firstStart: real(f64, (clocksAt + FIRST_AT) >> 3, RANK_BYTES >> 3, pp),
+    lastEnd: real(f64, clocksAt >> 3, RANK_BYTES >> 3, pp),
+    stalled: real(f64, idlesAt >> 3, IDLE_BYTES >> 3, program.ops.count),
+    stalledByTransfer: real(f64, (idlesAt + TRANSFER_AT) >> 3, IDLE_BYTES >> 3, program.ops.count),
   };
 }
 
@@ -171,12 +188,17 @@ function markLoaded(code: Int32Array): void {
   loadedIn = source.generation();
 }
 
-/** One field of records in a row. */
-function column<T extends Int32Array | Float64Array>(memory: T, at: number, bytes: number, into: T): T {
-  const size = into.BYTES_PER_ELEMENT;
-  const stride = bytes / size;
-  for (let i = 0, from = at / size; i < into.length; i++, from += stride) into[i] = memory[from]!;
-  return into;
+/** One field of records in a row, `stride` numbers apart. */
+function whole(memory: Int32Array, from: number, stride: number, length: number): Int32Array {
+  const field = new Int32Array(length);
+  for (let i = 0, at = from; i < length; i++, at += stride) field[i] = memory[at]!;
+  return field;
+}
+
+function real(memory: Float64Array, from: number, stride: number, length: number): Float64Array {
+  const field = new Float64Array(length);
+  for (let i = 0, at = from; i < length; i++, at += stride) field[i] = memory[at]!;
+  return field;
 }
 
 function roundUp(address: number): number {

@@ -13,6 +13,7 @@ import {
   type Kernel,
   kernel,
   type Local,
+  leave,
   loop,
   select,
   sequence,
@@ -33,6 +34,9 @@ export const COUNT_AT = 8;
 
 const WEIGHT = i32.const(2);
 
+/** What `COMPILE` answers to an order with pairs. */
+export const HOLDS_PAIRS = -1;
+
 /**
  * Compiles an order of plain actions whose stages live on one rank each. Ranks that can run lie from `bottom` up to
  * `top`; `stageShift` is what an id is shifted by to leave its stage; `nothing` is what a node that waits for nothing
@@ -50,6 +54,7 @@ export const COMPILE: Kernel = kernel(
     return everyRank(
       state,
       id.set(i32.load(at.get)),
+      when(i32.ltS(id.get, i32.const(0)), leave(i32.const(HOLDS_PAIRS))),
       step.set(stepAt(steps, op)),
       resolve(state, id, step, from),
       emit(state, step, from),
