@@ -24,7 +24,13 @@ const OTHERS =
 const ANCHORS = ['gradient_accumulation_steps', 'train_batch_size', 'train_micro_batch_size_per_gpu'];
 
 function claims(path: string, text: string): boolean {
-  return /\.json$/i.test(path) && BATCH.test(text) && OTHERS.test(text) && !/"model_name_or_path"\s*:/.test(text);
+  return (
+    /\.json$/i.test(path) &&
+    text.includes('"train_') &&
+    BATCH.test(text) &&
+    OTHERS.test(text) &&
+    !/"model_name_or_path"\s*:/.test(text)
+  );
 }
 
 function read(path: string, texts: Texts, said: Said): Reading {

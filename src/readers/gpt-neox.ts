@@ -24,7 +24,7 @@ const MARK = /^[ \t]*["']?pipe[-_]parallel[-_]size["']?[ \t]*:/m;
 const ELSEWHERE = 'or another config of the same launch gives it';
 
 function claims(path: string, text: string): boolean {
-  return /\.(?:ya?ml|json)$/i.test(path) && text.includes('parallel') && MARK.test(text);
+  return /\.(?:ya?ml|json)$/i.test(path) && /pipe[-_]parallel[-_]size/.test(text) && MARK.test(text);
 }
 
 function read(path: string, texts: Texts, said: Said): Reading {

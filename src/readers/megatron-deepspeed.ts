@@ -67,6 +67,14 @@ function settings(launch: Launch, read: Settings, companions: Companions): void 
       value: fromText(size.text, size.range, size.note ?? undefined),
     });
   }
+  const experts = read.get('experts');
+  if (experts?.value.value != null && /\s/.test(experts.value.value.trim())) {
+    const range = rangeOf(experts.value) ?? undefined;
+    read.set('experts', {
+      ...experts,
+      value: unknown('one number of experts: they differ from layer to layer', undefined, range),
+    });
+  }
   const config = scriptConfig(launch, companions);
   fillBatch(read, config);
 }
@@ -91,7 +99,8 @@ function finish(plan: Plan, launch: Launch, said: Said, companions: Companions):
   const engine = byName.get('deepspeed');
   const stage = config?.zeroStage ?? zeroFlag(byName.get('zero-stage'));
   // Even with one stage the engine is the pipeline's, unless it is switched off.
-  if (engine !== undefined && off === undefined) checkZero(stage, plan.pp, findings, plan.anchor);
+  const piped = engine !== undefined && off === undefined && byName.has('pipeline-model-parallel-size');
+  if (piped) checkZero(stage, plan.pp, findings, plan.anchor);
   const schedule = Object.hasOwn(said, 'pipeline.schedule')
     ? plan.schedule
     : scheduleOf(plan, byName.get('enable-zbh1-pipeline'));

@@ -24,7 +24,6 @@ import type { Argument, Flag } from './shell/flags.ts';
 const PIPELINE = /--pipeline[-_]model[-_]parallel[-_]size\b/;
 const ASCEND =
   /\bNPUS_PER_NODE\b|\bHCCL_[A-Z]|\bASCEND_|\bmindspeed|--(?:noop[-_]layers|schedules[-_]method|num[-_]layer[-_]list)\b/;
-
 function claims(path: string, text: string): boolean {
   return isShell(path, text) && PIPELINE.test(text) && ASCEND.test(text) && !/--actor-num-|\bverl\./.test(text);
 }

@@ -24,9 +24,11 @@ import { product, variableCount } from './megatron-lm/world.ts';
 import { textOf } from './shell/values.ts';
 
 const COMMAND = /(?:^|[\s;&|])(?:megatron[ \t]+(?:sft|pt|rlhf)\b|swift[./]cli[./]_megatron[./](?:sft|pt|rlhf)\b)/m;
+/** Without one of these there is nothing to tell of a pipeline. */
+const SIZE = /--(?:pipeline|tensor)_model_parallel_(?:size|layout)\b/;
 
 function claims(path: string, text: string): boolean {
-  return isShell(path, text) && text.includes('megatron') && COMMAND.test(text) && /--[a-z]/.test(text);
+  return isShell(path, text) && text.includes('megatron') && COMMAND.test(text) && SIZE.test(text);
 }
 
 const SWITCHES = ['accountEmbedding', 'accountLoss', 'noOverlapP2p', 'recomputeActivations', 'bf16', 'fp16'] as const;

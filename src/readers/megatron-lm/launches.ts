@@ -40,7 +40,7 @@ const MARK =
 const HANDS_OVER = /^\s*\$\{?[A-Z_]+\}?\s/;
 /** Scripts that take Megatron's flags and do not train. */
 const NOT_TRAINING =
-  /(?:generat|inference|server|convert|preprocess|export|quantize|prune|mmlu|evaluate|eval_|merge_|checkpoint)[^/]*\.py$/;
+  /(?:generat|inference|server|convert|preprocess|export|quantize|prune|mmlu|evaluat|eval_|merge_|checkpoint)[^/]*\.py$/;
 const NOT_LAUNCHING = new Set(['echo', 'printf', 'cat', 'grep', 'sed', 'tee', 'log', 'logger', 'print']);
 
 const SWITCHES: ReadonlySet<string> = new Set([
@@ -69,12 +69,16 @@ function wanted(words: readonly Pieces[]): boolean {
 export function readLaunches(path: string, texts: Texts, switches: ReadonlySet<string> = SWITCHES): Launches {
   const shell = evaluateShell(path, texts, wanted);
   const launches: Launch[] = [];
+  let others = 0;
   for (const { command, cutOff } of whole(shell.commands, texts)) {
     const words = flatten(command);
     if (words === null) continue;
     const at = words.findIndex((word) => /\.py$/.test(word.at(-1)?.text ?? ''));
     const script = at < 0 ? null : scriptOf(words[at]!, command.range);
-    if (script !== null && NOT_TRAINING.test(script.text ?? '')) continue;
+    if (script !== null && NOT_TRAINING.test(script.text ?? '')) {
+      others++;
+      continue;
+    }
     const flags = readFlags(words, switches, command.range);
     if (!isPlan(flags)) continue;
     const launcher = at < 0 ? words.slice(0, 8) : words.slice(0, at);
@@ -95,7 +99,7 @@ export function readLaunches(path: string, texts: Texts, switches: ReadonlySet<s
       maybe: command.maybe,
     });
   }
-  if (launches.length > 0) return { launches, shell };
+  if (launches.length > 0 || others > 0) return { launches, shell };
   const only = unlaunched(path, shell);
   return { launches: only === null ? [] : [only], shell };
 }

@@ -5,7 +5,17 @@
 
 import type { TextRange } from '../../model/source.ts';
 import { dropFront } from './slurm.ts';
-import { literal, maybeOf, missingOf, noteOf, type Pieces, rangeOfPieces, splitFields, textOf } from './values.ts';
+import {
+  literal,
+  maybeOf,
+  missingOf,
+  noteOf,
+  type Piece,
+  type Pieces,
+  rangeOfPieces,
+  splitFields,
+  textOf,
+} from './values.ts';
 
 /** One word of a command: its text, or what is missing, and where it is written. */
 export interface Argument {
@@ -109,8 +119,14 @@ export function wordsOfText(pieces: Pieces): readonly Pieces[] {
     if (text === '\\') return [];
     const front = text === null ? 0 : (/^["']*/.exec(text)?.[0].length ?? 0);
     const trimmed = front > 0 ? dropFront(field, front) : field;
-    return [dropBack(trimmed)];
+    return [dropBack(trimmed).map(unescaped)];
   });
+}
+
+/** The other shell takes one level of `\\` off. */
+function unescaped(piece: Piece): Piece {
+  if (piece.text === null || !piece.text.includes('\\')) return piece;
+  return { ...piece, text: piece.text.replace(/\\(.)/gs, '$1'), exact: false };
 }
 
 function dropBack(pieces: Pieces): Pieces {
