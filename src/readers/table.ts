@@ -15,6 +15,7 @@ import { megatronLmYaml } from './megatron-lm-yaml.ts';
 import { megatronYamlCfg } from './megatron-yaml-cfg.ts';
 import { mindformers } from './mindformers.ts';
 import { mindspeedLlm } from './mindspeed-llm.ts';
+import { mlperf } from './mlperf.ts';
 import { msSwift } from './ms-swift.ts';
 import { nanotronReader } from './nanotron.ts';
 import { nativeReader } from './native.ts';
@@ -35,6 +36,7 @@ export const READERS: readonly Reader[] = [
   verl,
   mindspeedLlm,
   megatronDeepSpeed,
+  mlperf,
   megatronLm,
   megatronLmYaml,
   gptNeox,

@@ -12,6 +12,7 @@ import { megatronDeepSpeed } from '../../src/readers/megatron-deepspeed.ts';
 import { megatronLm } from '../../src/readers/megatron-lm.ts';
 import { mindformers } from '../../src/readers/mindformers.ts';
 import { mindspeedLlm } from '../../src/readers/mindspeed-llm.ts';
+import { mlperf } from '../../src/readers/mlperf.ts';
 import { msSwift } from '../../src/readers/ms-swift.ts';
 import { paddlenlp } from '../../src/readers/paddlenlp.ts';
 import { slime } from '../../src/readers/slime.ts';
@@ -32,6 +33,7 @@ export const FRONT_ENDS: readonly FrontEnd[] = [
   { reader: verl, folder: 'verl', isConfig: atTop },
   { reader: mindspeedLlm, folder: 'mindspeed-llm', isConfig: atTop },
   { reader: megatronLm, folder: 'pai-megatron-patch', isConfig: (path) => atTop(path) && path !== 'called.sh' },
+  { reader: mlperf, folder: 'mlperf', isConfig: atTop },
   { reader: megatronDeepSpeed, folder: 'megatron-deepspeed', isConfig: atTop },
   { reader: deepSpeed, folder: 'deepspeed', isConfig: (path) => path.endsWith('.json') },
   { reader: gptNeox, folder: 'gpt-neox', isConfig: atTop },
