@@ -32,6 +32,17 @@ test('attention scores have no weights: W is smaller than F, I larger', () => {
   assert.ok(Math.abs(layer.backwardInput + layer.backwardWeight - 2 * layer.forward) < 1e-12);
 });
 
+test('a token passes its routed experts and the shared ones', () => {
+  const experts = {
+    count: assumed(64, 'test'),
+    topK: assumed(6, 'test'),
+    ffn: assumed(1408, 'test'),
+    shared: assumed(2, 'test'),
+  };
+  const dense = { ...LLAMA_405B, ffn: assumed(8 * 1408, 'test') };
+  assert.equal(modelWork({ ...LLAMA_405B, experts }, null).head?.forward, modelWork(dense, null).head?.forward);
+});
+
 test('an unknown shape leaves the head out and says so', () => {
   const work = modelWork(emptyPlan().model, 4096);
   assert.equal(work.head, null);

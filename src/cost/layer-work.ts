@@ -54,10 +54,11 @@ function layerWeights(model: ModelShape): number | null {
   return attention + (gated.value === true ? 3 : 2) * hidden.value * width;
 }
 
+/** Width of the experts that one token passes: the routed ones and the shared ones, which count in the same width. */
 function activeFfn(model: ModelShape): number | null {
   const { experts } = model;
   if (experts === null || experts.topK.value === null) return null;
   const width = experts.ffn.value ?? model.ffn.value;
   if (width === null) return null;
-  return experts.topK.value * width + (experts.shared.value ?? 0);
+  return (experts.topK.value + (experts.shared.value ?? 0)) * width;
 }
