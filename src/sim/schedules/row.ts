@@ -22,6 +22,8 @@ export interface ScheduleRow {
   readonly aliases: readonly string[];
   /** Why the order does not exist for these (sound) sizes, in one line; null when it does. */
   readonly refuse: (shape: PipelineShape) => string | null;
+  /** Why the order of these sizes takes too long to lay out, in one line; absent where the actions alone decide. */
+  readonly tooLarge?: (shape: PipelineShape) => string | null;
   /** The group size where nobody says one. */
   readonly defaultGroupSize: (shape: Pick<PipelineShape, 'pp' | 'vpp' | 'microbatches'>) => number;
   /** Upper bound of the actions, from sizes alone. */

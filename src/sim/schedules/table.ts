@@ -70,14 +70,28 @@ export function stageCount(shape: Pick<PipelineShape, 'schedule' | 'pp' | 'vpp'>
 }
 
 /**
- * Why no order exists for a shape whatever the framework, in one line; null when one does. Sizes are checked first,
- * so that any numbers may be asked about.
+ * Why no order exists for a shape whatever the framework, or none is made for its size, in one line; null when one is.
+ * Sizes are checked first, so that any numbers may be asked about.
  */
 export function legality(shape: PipelineShape, maxActions = MAX_ACTIONS): string | null {
-  const row = scheduleRow(shape.schedule);
-  if (row === null) return `the schedule ${shape.schedule} cannot be simulated`;
-  const problem = sizeProblem(shape);
+  return unsound(shape) ?? sizeRefusal(shape, maxActions) ?? orderRefusal(shape);
+}
+
+/** Why no order exists for a shape, however long it may be. */
+export function orderRefusal(shape: PipelineShape): string | null {
+  const problem = unsound(shape);
   if (problem !== null) return problem;
+  const row = scheduleRow(shape.schedule)!;
+  if (shape.memoryLimit != null && !row.searches(shape)) {
+    return `a memory limit is for searched orders; the order of ${row.id} is fixed`;
+  }
+  return row.refuse(shape);
+}
+
+/** Why an order of sound sizes is too long to run, to search for or to lay out. */
+export function sizeRefusal(shape: PipelineShape, maxActions = MAX_ACTIONS): string | null {
+  const row = scheduleRow(shape.schedule);
+  if (row === null) return null;
   const actions = row.actions(shape);
   if (actions > maxActions) {
     return `${figure(actions)} actions are too many to simulate (at most ${figure(maxActions)})`;
@@ -89,10 +103,13 @@ export function legality(shape: PipelineShape, maxActions = MAX_ACTIONS): string
     if (shape.pp > MAX_SEARCHED_RANKS) {
       return `${figure(shape.pp)} ranks are too many to search an order for (at most ${MAX_SEARCHED_RANKS})`;
     }
-  } else if (shape.memoryLimit != null) {
-    return `a memory limit is for searched orders; the order of ${row.id} is fixed`;
   }
-  return row.refuse(shape);
+  return row.tooLarge?.(shape) ?? null;
+}
+
+function unsound(shape: PipelineShape): string | null {
+  if (scheduleRow(shape.schedule) === null) return `the schedule ${shape.schedule} cannot be simulated`;
+  return sizeProblem(shape);
 }
 
 function plain(spelling: string): string {
