@@ -17,7 +17,7 @@ const browser = { platform: 'browser', format: 'iife', target: 'es2022' };
 /** What ships: source, output below the output folder, how, and the largest size in bytes. */
 const entries = [
   { source: 'src/extension.ts', output: 'extension.js', options: node, budget: 60_000 },
-  { source: 'src/editor/core-chunk.ts', output: 'core.js', options: node, budget: 500_000 },
+  { source: 'src/worker/core-chunk.ts', output: 'core.js', options: node, budget: 500_000 },
   { source: 'src/cli/main.ts', output: 'cli.js', options: node, executable: true },
   { source: 'src/worker/main.ts', output: 'worker.js', options: node },
   { source: 'webview/timeline.ts', output: 'webview/timeline.js', options: browser },
@@ -27,18 +27,18 @@ const entries = [
 
 const parserFolder = path.join(root, 'src', 'readers', 'parse');
 
-/** The editor's readers and simulator are a chunk too: activation must not load them. */
-const coreChunk = path.join(root, 'src', 'editor', 'core-chunk.ts');
+/** The readers and the simulator are a chunk too: the worker's thread loads them, and activation must not. */
+const coreChunk = path.join(root, 'src', 'worker', 'core-chunk.ts');
 
 /**
- * Leaves a dynamic import of a parser, or of the editor's core, to the chunk of that name. `base` is where chunks lie
+ * Leaves a dynamic import of a parser, or of the core, to the chunk of that name. `base` is where chunks lie
  * as seen from the importing bundle. Static imports of a parser are bundled as usual.
  */
 function parserChunks(base) {
   return {
     name: 'parser-chunks',
     setup(build) {
-      build.onResolve({ filter: /(^|\/)parse\/[\w-]+(\.ts)?$|^\.\/[\w-]+(\.ts)?$/ }, (args) => {
+      build.onResolve({ filter: /(^|\/)(parse|worker)\/[\w-]+(\.ts)?$|^\.\/[\w-]+(\.ts)?$/ }, (args) => {
         if (args.kind !== 'dynamic-import') return undefined;
         const target = path.resolve(args.resolveDir, args.path);
         if (target === coreChunk) return { path: './core.js', external: true };

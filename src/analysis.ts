@@ -29,12 +29,9 @@ import { loadParsers, parsersLoaded } from './readers/parsers.ts';
 import { saidPlan } from './readers/said.ts';
 import { saidInComments } from './readers/said-comments.ts';
 import { READERS } from './readers/table.ts';
-import { legality, scheduleRow } from './sim/schedules/table.ts';
-import { MAX_ACTIONS, type PipelineShape } from './sim/shape.ts';
+import { legality, orderRefusal, scheduleRow, sizeRefusal } from './sim/schedules/table.ts';
+import { MAX_STAGES, type PipelineShape, sizeProblem } from './sim/shape.ts';
 import { pipelineReport } from './sim/simulate.ts';
-
-/** Stages of a plan that are worth listing one by one; no pipeline that runs comes near it. */
-const MAX_STAGES = 65_536;
 
 export interface AnalysisInput {
   /** The document, relative to the root, with `/`. */
@@ -69,6 +66,18 @@ export function settled(analysis: Analysis, texts: Texts): Analysis {
 
 /** Analyses one file. A file that nobody claims has no reader and no plans. */
 export function analyse(input: AnalysisInput): Analysis {
+  const { plans, ...rest } = readPlans(input);
+  return { ...rest, plans: plans.map((plan) => analysePlan(plan, input)) };
+}
+
+/** The same where no plan of the file takes long to simulate; null where one does, which is known from reading alone. */
+export function analyseIfLight(input: AnalysisInput): Analysis | null {
+  const { plans, ...rest } = readPlans(input);
+  if (plans.some(isHeavy)) return null;
+  return { ...rest, plans: plans.map((plan) => analysePlan(plan, input)) };
+}
+
+function readPlans(input: AnalysisInput): Omit<Analysis, 'plans'> & { readonly plans: readonly Plan[] } {
   const { file, texts } = input;
   const reader = readerFor(file, texts[file] ?? '');
   if (reader === null) return { file, reader: null, problems: [], needs: [], plans: [] };
@@ -81,7 +90,7 @@ export function analyse(input: AnalysisInput): Analysis {
     problems: [...reading.problems, ...comments.problems].map(onOneLine),
     needs: reading.needs,
     optional: reading.optional ?? [],
-    plans: reading.plans.map((plan) => analysePlan(tidied(saidPlan(plan, said)), input)),
+    plans: reading.plans.map((plan) => tidied(saidPlan(plan, said))),
   };
 }
 
@@ -173,7 +182,7 @@ function analysePlan(plan: Plan, { file, texts, settings }: AnalysisInput): Plan
   const findings = inOrder([
     ...plan.findings,
     ...refusals(plan, shape),
-    ...(tooLarge(plan) ? [tooLargeFinding(plan)] : []),
+    ...tooLarge(plan, shape, noReport),
     ...(context === null ? [] : RULES.flatMap((rule) => rule.check(context)?.finding ?? [])),
   ]);
   return {
@@ -223,35 +232,36 @@ function shapeOf(plan: Plan): PipelineShape | string {
   };
 }
 
+/** An action that is searched for or laid out costs so many times what it costs to run. */
+const SEARCHED_TIMES = 64;
+const LIGHT_ACTIONS = 50_000;
+
+function isHeavy(plan: Plan): boolean {
+  const shape = shapeOf(plan);
+  const row = typeof shape === 'string' ? null : scheduleRow(shape.schedule);
+  if (row === null || typeof shape === 'string') return false;
+  const times = row.searches(shape) || row.tooLarge !== undefined ? SEARCHED_TIMES : 1;
+  return times * row.actions(shape) > LIGHT_ACTIONS;
+}
+
 function listable(plan: Plan): boolean {
   const { pp, vpp } = plan;
   return pp.value !== null && vpp.value !== null && pp.value * vpp.value <= MAX_STAGES;
 }
 
-/** Three simulations a keystroke: forward and backward of every stage-microbatch must fit. */
-function tooLarge(plan: Plan): boolean {
-  const { pp, vpp, microbatches } = plan;
-  if (pp.value === null || vpp.value === null) return false;
-  return !listable(plan) || pp.value * vpp.value * (microbatches.value ?? 0) * 2 > MAX_ACTIONS;
-}
-
-function tooLargeFinding(plan: Plan): Finding {
-  const { pp, vpp, microbatches } = plan;
-  return {
-    code: 'too-large-to-simulate',
-    severity: 'information',
-    message: `Not simulated: ${pp.value} ranks × ${vpp.value} stages × ${microbatches.value ?? '?'} microbatches is more than ${MAX_ACTIONS} actions`,
-    range: plan.anchor,
-    related: [],
-    fixes: [],
-  };
+/** That a plan is not simulated for its size alone: the simulator says so, or there are too many stages to list. */
+function tooLarge(plan: Plan, shape: PipelineShape | string, noReport: string | null): readonly Finding[] {
+  if (typeof shape === 'string' || noReport === null) return [];
+  if (listable(plan) && noReport !== sizeRefusal(shape)) return [];
+  const message = `Not simulated: ${noReport}`;
+  return [
+    { code: 'too-large-to-simulate', severity: 'information', message, range: plan.anchor, related: [], fixes: [] },
+  ];
 }
 
 function simulate(plan: Plan, shape: PipelineShape, costs: Costs | null, settings: AnalysisSettings): Report | string {
-  if (tooLarge(plan)) return 'the plan is too large to simulate';
+  if (!listable(plan)) return sizeProblem(shape) ?? 'the plan has too many stages to simulate';
   if (costs === null) return 'the split over stages does not fit the sizes';
-  const illegal = legality(shape);
-  if (illegal !== null) return illegal;
   const result = pipelineReport(shape, costs);
   return result.ok ? reportWithMoney(plan, costs, result.report, settings) : result.reason;
 }
@@ -273,7 +283,7 @@ function refusals(plan: Plan, shape: PipelineShape | string): readonly Finding[]
 }
 
 function illegal(shape: PipelineShape): Refusal | null {
-  const reason = legality(shape, Number.POSITIVE_INFINITY);
+  const reason = shape.pp * shape.vpp > MAX_STAGES ? null : orderRefusal(shape);
   return reason === null
     ? null
     : { code: 'schedule-not-legal', message: reason, about: ['schedule', 'vpp', 'microbatches'] };
@@ -295,25 +305,40 @@ function stageLayers(plan: Plan, placement: Placement | null): readonly (readonl
   );
 }
 
-/** Start and end of every action; null where the plan could not be simulated. */
-export function timelineOf({ plan, costs, report }: PlanAnalysis): Timeline | null {
+/** Start and end of every action, or in one line why there are none. */
+export type TimelineOutcome = { readonly timeline: Timeline } | { readonly timeline: null; readonly reason: string };
+
+export function timelineOf({ plan, costs, report, noReport }: PlanAnalysis): TimelineOutcome {
+  const none = (reason: string): TimelineOutcome => ({ timeline: null, reason });
   const shape = shapeOf(plan);
-  if (report === null || costs === null || typeof shape === 'string') return null;
+  if (report === null || costs === null || typeof shape === 'string') return none(noReport ?? 'it is not simulated');
   const result = pipelineReport(shape, costs);
-  return result.ok ? result.timeline : null;
+  if (!result.ok) return none(result.reason);
+  const { timeline } = result;
+  if (timeline !== null) return { timeline };
+  // The report of equal microbatches needs no action by action; a picture does.
+  return none(`too long to draw: ${legality(shape) ?? 'it is not run action by action'}`);
 }
 
-/** What the webview draws for one plan; null where there is nothing to draw. */
-export function timelineView(analysis: Analysis, planId: string): TimelineView | null {
+/** What the webview draws for one plan, or in one line why there is nothing to draw. */
+export type ViewOutcome = { readonly view: TimelineView } | { readonly view: null; readonly reason: string };
+
+export function timelineView(analysis: Analysis, planId: string): ViewOutcome {
   const found = analysis.plans.find((each) => each.plan.id === planId) ?? analysis.plans[0];
-  if (found === undefined || found.report === null || found.placement === null || found.costs === null) return null;
-  const timeline = timelineOf(found);
-  if (timeline === null) return null;
-  const { plan, placement, report, texts } = found;
+  if (found === undefined) {
+    return { view: null, reason: analysis.problems[0]?.message ?? 'No pipeline plan in this file.' };
+  }
+  const drawn = timelineOf(found);
+  if (drawn.timeline === null) return { view: null, reason: drawn.reason };
+  return { view: viewOf(analysis, found, found.report!, drawn.timeline) };
+}
+
+function viewOf(analysis: Analysis, found: PlanAnalysis, report: Report, timeline: Timeline): TimelineView {
+  const { plan, texts } = found;
   const pp = plan.pp.value ?? 1;
   const vpp = plan.vpp.value ?? 1;
   const ranks = report.ranks.map(
-    (rank, r): RankView => ({ ...rank, rank: r, holds: holdsText(plan, placement, pp, vpp, r) }),
+    (rank, r): RankView => ({ ...rank, rank: r, holds: holdsText(plan, found.placement!, pp, vpp, r) }),
   );
   return {
     planId: plan.id,
@@ -321,7 +346,7 @@ export function timelineView(analysis: Analysis, planId: string): TimelineView |
     headline: texts.headline,
     waterfall: texts.waterfall,
     parts: report.waterfall,
-    badge: found.costs.badge,
+    badge: found.costs!.badge,
     badgeText: texts.badge,
     timeline,
     ranks,

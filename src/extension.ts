@@ -1,6 +1,6 @@
 /**
- * The extension's entry: wiring only. Activation registers and returns; parsers are loaded and documents analysed
- * afterwards.
+ * The extension's entry: wiring only. Activation registers and returns; the worker's thread starts with the first
+ * document.
  */
 
 import * as vscode from 'vscode';
@@ -16,6 +16,7 @@ import { registerProviders } from './editor/providers.ts';
 import { registerReports } from './editor/report-document.ts';
 import { createSayings } from './editor/said.ts';
 import { surfaceEnabled } from './editor/settings.ts';
+import { createThread } from './editor/thread.ts';
 import { createTimelinePanels, type TimelinePanels } from './editor/timeline-panels.ts';
 
 /** What the tests and the measurements look at. */
@@ -26,6 +27,8 @@ export interface Api {
   /** From hearing of a change to its diagnostics being set, in ms, the latest last. */
   readonly changeToDiagnosticsMs: readonly number[];
   readonly onDidPostToTimeline: TimelinePanels['onDidPost'];
+  /** Ends the worker's thread as a crash would. */
+  readonly loseThread: () => Promise<void>;
 }
 
 const TIMINGS_AT_MOST = 10_000;
@@ -35,7 +38,8 @@ export function activate(context: vscode.ExtensionContext): Api {
   const log = createLog();
   const companions = createCompanions();
   const sayings = createSayings(context.workspaceState);
-  const store = createAnalysisStore({ log, companions, sayings });
+  const thread = createThread(vscode.Uri.joinPath(context.extensionUri, 'dist', 'worker.js').fsPath, log);
+  const store = createAnalysisStore({ log, companions, sayings, thread });
   const diagnostics = createDiagnostics(context.extensionUri);
   const changeToDiagnosticsMs: number[] = [];
   const show = (result: DocumentAnalysis): void =>
@@ -52,14 +56,15 @@ export function activate(context: vscode.ExtensionContext): Api {
     store.onDidAnalyse(show),
     store.onDidForget((uri) => diagnostics.clear(uri)),
   );
-  const providers = registerProviders(store, log);
-  const panels = createTimelinePanels(context.extensionUri, store, log);
+  const providers = registerProviders(store, thread, log);
+  const panels = createTimelinePanels({ extensionUri: context.extensionUri, store, thread, log });
   const active = followActiveEditor(store, log);
   context.subscriptions.push(
     log,
     companions,
     sayings,
     store,
+    thread,
     diagnostics,
     providers,
     panels,
@@ -67,9 +72,9 @@ export function activate(context: vscode.ExtensionContext): Api {
     store.onDidAnalyse(({ cause, companionKeys }) => {
       if (cause !== 'text' || companionKeys.size > 0) providers.ask();
     }),
-    registerCompletion(log),
-    registerReports(store),
-    registerCommands({ context, store, sayings, panels, log }),
+    registerCompletion(thread, log),
+    registerReports(store, thread),
+    registerCommands({ context, store, sayings, panels, thread, log }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (!event.affectsConfiguration('bubblelens')) return;
       store.refresh();
@@ -83,5 +88,6 @@ export function activate(context: vscode.ExtensionContext): Api {
     settled: store.settled,
     changeToDiagnosticsMs,
     onDidPostToTimeline: panels.onDidPost,
+    loseThread: thread.lose,
   };
 }

@@ -1,7 +1,7 @@
 /**
- * One analysis per document version, which every surface reads. A change is analysed in the change event itself when
- * the document's last analyses were cheap, else when the typing pauses. Companions are fetched until the reader needs
- * nothing more, and a change in one of them starts over.
+ * One analysis per document version, which every surface reads. A change in a small document is analysed in the change
+ * event itself, others in the worker's thread, dear ones when the typing pauses. Companions are fetched until the
+ * reader needs nothing more, and a change in one of them starts over.
  */
 
 import * as vscode from 'vscode';
@@ -13,11 +13,14 @@ import {
   type Settle,
   type State,
   type StoreParts,
+  topicOf,
+  whereToAnalyse,
 } from './document-analysis.ts';
 import { isLanguage } from './languages.ts';
 import { movedShown, NOTHING_SHOWN } from './last-good.ts';
 import { delayMs, remembered, typicalMs } from './pace.ts';
 import { placeOf } from './places.ts';
+import { createTrials, type Trials } from './trial.ts';
 
 export interface AnalysisStore extends vscode.Disposable {
   /** The analysis of the document as it stands now; null while there is none or the document is nobody's. */
@@ -37,7 +40,8 @@ type States = Map<string, State>;
 type Concerns = (document: vscode.TextDocument) => boolean;
 
 export function createAnalysisStore(parts: StoreParts): AnalysisStore {
-  const { companions, sayings } = parts;
+  const { companions, sayings, log } = parts;
+  const trials = createTrials(log);
   const states: States = new Map();
   const analysed = new vscode.EventEmitter<DocumentAnalysis>();
   const forgotten = new vscode.EventEmitter<vscode.Uri>();
@@ -47,13 +51,14 @@ export function createAnalysisStore(parts: StoreParts): AnalysisStore {
     state.result = result;
     state.shown = result?.shown ?? NOTHING_SHOWN;
     if (result !== null) state.recentMs = remembered(state.recentMs, result.analysisMs);
+    if (result !== null) trials.consider(state, result);
     state.endedAt = performance.now();
     companions.retain(new Set([...states.values()].flatMap((each) => [...each.companionKeys])));
     if (result !== null) analysed.fire(result);
     else if (had) forgotten.fire(document.uri);
     for (const waiter of state.waiters.splice(0)) waiter(result);
   };
-  const { open, close, change } = createHearing(parts, states, settle);
+  const { open, close, change } = createHearing(parts, states, settle, trials);
   const refresh = (concerns: Concerns = () => true): void => {
     for (const document of vscode.workspace.textDocuments) if (concerns(document)) open(document, 0);
   };
@@ -68,6 +73,7 @@ export function createAnalysisStore(parts: StoreParts): AnalysisStore {
     sayings.onDidChange((uri) => refresh((document) => document.uri.toString() === uri.toString())),
     analysed,
     forgotten,
+    trials,
   ];
   // After activation has returned: it must not wait for an analysis.
   for (const document of vscode.workspace.textDocuments) open(document, 1);
@@ -85,7 +91,7 @@ export function createAnalysisStore(parts: StoreParts): AnalysisStore {
 }
 
 /** What happens to documents, and the analysis that it leads to: now, or after a wait. */
-function createHearing(parts: StoreParts, states: States, settle: Settle) {
+function createHearing(parts: StoreParts, states: States, settle: Settle, trials: Trials) {
   const stateOf = (document: vscode.TextDocument): State => {
     const key = document.uri.toString();
     const state = states.get(key) ?? freshState();
@@ -94,6 +100,8 @@ function createHearing(parts: StoreParts, states: States, settle: Settle) {
   };
   const hear = (document: vscode.TextDocument, state: State, cause: Cause, wait: number): void => {
     state.sequence++;
+    parts.thread.cancel(topicOf(document.uri));
+    trials.putOff();
     state.settled = false;
     state.cause = cause;
     state.heardAt = performance.now();
@@ -114,6 +122,7 @@ function createHearing(parts: StoreParts, states: States, settle: Settle) {
       if (state === undefined) return;
       if (state.timer !== null) clearTimeout(state.timer);
       state.sequence++;
+      parts.thread.cancel(topicOf(document.uri));
       states.delete(document.uri.toString());
       settle(document, state, null);
     },
@@ -121,7 +130,9 @@ function createHearing(parts: StoreParts, states: States, settle: Settle) {
       if (contentChanges.length === 0 || !isWatched(document)) return;
       const state = stateOf(document);
       state.shown = movedShown(state.shown, placeOf(document).file, contentChanges);
-      hear(document, state, 'text', delayMs(typicalMs(state.recentMs), performance.now() - state.endedAt));
+      const sinceLastMs = performance.now() - state.endedAt;
+      const wait = delayMs(typicalMs(state.recentMs), sinceLastMs, whereToAnalyse(parts, state));
+      hear(document, state, 'text', wait);
     },
   };
 }

@@ -13,6 +13,7 @@ import { setGpuCount } from './gpu-count.ts';
 import type { Log } from './log.ts';
 import { openReport } from './report-document.ts';
 import type { Sayings } from './said.ts';
+import type { Thread } from './thread.ts';
 import type { TimelinePanels } from './timeline-panels.ts';
 import { exportTrace } from './trace-export.ts';
 
@@ -21,13 +22,14 @@ export interface CommandParts {
   readonly store: AnalysisStore;
   readonly sayings: Sayings;
   readonly panels: TimelinePanels;
+  readonly thread: Thread;
   readonly log: Log;
 }
 
 type Run = (uri: unknown, planId: unknown, extra: unknown) => Promise<void> | void;
 
 export function registerCommands(parts: CommandParts): vscode.Disposable {
-  const { context, store, sayings, panels, log } = parts;
+  const { context, store, sayings, panels, thread, log } = parts;
   const onConfig =
     (run: (result: DocumentAnalysis, planId: string | null, extra: unknown) => Promise<void> | void): Run =>
     async (uri, planId, extra) => {
@@ -43,7 +45,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     'bubblelens.showTimeline': onConfig(({ place }, planId) => panels.open(place.uri, planId)),
     'bubblelens.explainConfig': onConfig(({ place }) => openReport(place.uri)),
     'bubblelens.setGpuCount': onConfig(({ place }, _planId, count) => setGpuCount(sayings, place.uri, count)),
-    'bubblelens.exportTrace': onConfig((result, planId, target) => exportTrace(result, planId, target)),
+    'bubblelens.exportTrace': onConfig((result, planId, target) => exportTrace(thread, result, planId, target)),
     'bubblelens.openExample': (name) => openExample(context.extensionUri, name),
   };
   return vscode.Disposable.from(

@@ -1,6 +1,7 @@
 /**
  * The loop over the companions that a reader asks for: analyse with what is at hand, fetch what is still needed,
- * begin again. It ends, because every round adds a text and their number is limited.
+ * begin again. It ends, because every round adds a text and their number is limited. Where the analyses are made
+ * elsewhere, the loop waits for each; where they are made here, it only ends or says what to wait for.
  */
 
 import type { AnalysisInput } from '../analysis.ts';
@@ -15,15 +16,6 @@ export interface Analysed {
   readonly analysis: Analysis;
 }
 
-export interface Gathered extends Analysed {
-  /** Identities of the companions asked for, found or not: a change in one of them concerns this analysis. */
-  readonly companionKeys: ReadonlySet<string>;
-}
-
-export interface Work extends Gathered {
-  readonly analysisMs: number;
-}
-
 /** The companions below one root. */
 export interface CompanionSource {
   /** `undefined` before it was asked for, `null` where there is none. */
@@ -32,30 +24,83 @@ export interface CompanionSource {
   readonly load: (paths: readonly string[]) => Promise<void>;
 }
 
-/** The analysis with all companions that can be had; the promise of further ones where some are not known yet. */
-export function gather(
+export type Gathered<A extends Analysed> = A & {
+  /** Identities of the companions asked for, found or not: a change in one of them concerns this analysis. */
+  readonly companionKeys: ReadonlySet<string>;
+};
+
+/**
+ * The analysis with all companions that can be had; the promise of further ones where some are not known yet; null
+ * where one of the analyses is not made.
+ */
+export function gather<A extends Analysed>(
   file: string,
   text: string,
   source: CompanionSource | null,
-  run: (texts: Texts) => Analysed,
-): Gathered | Promise<void> {
+  run: (texts: Texts) => A | null,
+): Gathered<A> | Promise<void> | null {
+  const asking = createAsking(file, text, source);
+  for (;;) {
+    const analysed = run({ ...asking.texts });
+    if (analysed === null) return null;
+    const next = asking.next(analysed.analysis.needs);
+    if (source === null || next.length === 0) return { ...analysed, companionKeys: asking.keys };
+    const unread = asking.unread(next);
+    if (unread.length > 0) return source.load(unread);
+    asking.read(next);
+  }
+}
+
+/**
+ * The same with analyses that are waited for; null where one of them did not come. `heard` is told whom a change
+ * concerns before the companions are read, lest a change meanwhile is missed.
+ */
+export async function gatherFrom<A extends Analysed>(
+  file: string,
+  text: string,
+  source: CompanionSource | null,
+  run: (texts: Texts) => Promise<A | null>,
+  heard: (companionKeys: ReadonlySet<string>) => void,
+): Promise<Gathered<A> | null> {
+  const asking = createAsking(file, text, source);
+  for (;;) {
+    const analysed = await run({ ...asking.texts });
+    if (analysed === null) return null;
+    const next = asking.next(analysed.analysis.needs);
+    if (source === null || next.length === 0) return { ...analysed, companionKeys: asking.keys };
+    asking.ask(next);
+    heard(asking.keys);
+    await source.load(asking.unread(next));
+    asking.read(next);
+  }
+}
+
+/** What was asked for so far, and the texts that came of it. */
+function createAsking(file: string, text: string, source: CompanionSource | null) {
   // Without a prototype: a config may name a file `constructor`.
   const texts: Record<string, string> = Object.assign(Object.create(null), { [file]: text });
-  const companionKeys = new Set<string>();
+  const keys = new Set<string>();
   const asked = new Set<string>();
-  for (;;) {
-    const analysed = run({ ...texts });
-    const wanted = source === null ? [] : analysed.analysis.needs.filter((need) => !asked.has(need) && need !== file);
-    const next = wanted.slice(0, COMPANIONS_AT_MOST - asked.size);
-    if (source === null || next.length === 0) return { ...analysed, companionKeys };
-    const unread = next.filter((need) => source.text(need) === undefined);
-    if (unread.length > 0) return source.load(unread);
+  const ask = (next: readonly string[]): void => {
     for (const need of next) {
       asked.add(need);
-      const key = source.key(need);
-      if (key !== null) companionKeys.add(key);
-      const companion = source.text(need);
-      if (typeof companion === 'string') texts[need] = companion;
+      const key = source?.key(need) ?? null;
+      if (key !== null) keys.add(key);
     }
-  }
+  };
+  return {
+    texts,
+    keys,
+    ask,
+    next: (needs: readonly string[]): readonly string[] =>
+      needs.filter((need) => !asked.has(need) && need !== file).slice(0, COMPANIONS_AT_MOST - asked.size),
+    unread: (next: readonly string[]) => next.filter((need) => source?.text(need) === undefined),
+    read: (next: readonly string[]): void => {
+      ask(next);
+      for (const need of next) {
+        const companion = source?.text(need);
+        if (typeof companion === 'string') texts[need] = companion;
+      }
+    },
+  };
 }

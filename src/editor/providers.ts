@@ -5,9 +5,8 @@
 
 import * as vscode from 'vscode';
 import type { CommandId } from '../model/commands.ts';
-import type { Finding } from '../model/finding.ts';
+import type { Finding, Fix } from '../model/finding.ts';
 import type { AnalysisStore } from './analysis-store.ts';
-import { loadedCore } from './core.ts';
 import { findingsOf } from './diagnostics.ts';
 import type { DocumentAnalysis } from './document-analysis.ts';
 import { LANGUAGES } from './languages.ts';
@@ -19,6 +18,7 @@ import { tokenAt, tokensOf } from './plan-tokens.ts';
 import { type Surface, surfaceEnabled } from './settings.ts';
 import { type Sight, sightsOf } from './sights.ts';
 import { fittedHint, lensesOf, staleReason } from './surfaces.ts';
+import type { Thread } from './thread.ts';
 
 export interface Providers extends vscode.Disposable {
   /** Asks the editor to come again: something around the text has changed. */
@@ -32,9 +32,10 @@ const HINT_GAP = '  ';
 const LINE_BREAK = '  \n';
 const HOVER_COMMANDS = ['bubblelens.showTimeline', 'bubblelens.explainConfig'] as const satisfies readonly CommandId[];
 
-export function registerProviders(store: AnalysisStore, log: Log): Providers {
+export function registerProviders(store: AnalysisStore, thread: Thread, log: Log): Providers {
   const hintsChanged = new vscode.EventEmitter<void>();
   const lensesChanged = new vscode.EventEmitter<void>();
+  const withFixes = createFixing(thread);
   /** The analysis of the document; null where the surface is off or the document nobody's. */
   const look = async (document: vscode.TextDocument, surface: Surface): Promise<DocumentAnalysis | null> =>
     surfaceEnabled(surface, document.uri) ? (store.current(document) ?? (await store.settled(document))) : null;
@@ -72,7 +73,7 @@ export function registerProviders(store: AnalysisStore, log: Log): Providers {
       {
         provideCodeActions: (document, range, context) =>
           attemptAsync(log, 'light bulb', [], async () =>
-            codeActions(range, context, await look(document, 'diagnostics')),
+            codeActions(range, context, await look(document, 'diagnostics'), withFixes),
           ),
       },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
@@ -145,33 +146,63 @@ function clicked(command: CommandId, title: string, result: DocumentAnalysis, pl
   return { command, title, arguments: [result.place.uri.toString(), plan.analysis.plan.id] };
 }
 
-function codeActions(
+type Fixing = (result: DocumentAnalysis) => Promise<DocumentAnalysis | null>;
+
+/** The analysis with the fixes of its findings, which are simulated once, however often the cursor moves. */
+function createFixing(thread: Thread): Fixing {
+  const known = new WeakMap<DocumentAnalysis, Promise<DocumentAnalysis | null>>();
+  const fix: Fixing = async (result) => {
+    const { input, analysis, place } = result;
+    const outcome = await thread.ask(`fixes of ${place.uri}`, 'fixes', { input, analysis });
+    if (outcome.status === 'done') return { ...result, analysis: outcome.value };
+    known.delete(result);
+    if (outcome.status === 'cancelled') return null;
+    throw new Error(outcome.reason);
+  };
+  return (result) => {
+    const fixed = known.get(result) ?? fix(result);
+    known.set(result, fixed);
+    return fixed;
+  };
+}
+
+async function codeActions(
   range: vscode.Range,
   context: vscode.CodeActionContext,
   result: DocumentAnalysis | null,
-): vscode.CodeAction[] {
+  withFixes: Fixing,
+): Promise<vscode.CodeAction[]> {
   if (result === null) return [];
-  const { place, locate, input } = result;
+  const { place, locate } = result;
   const near = (finding: Finding): boolean =>
     finding.range.file === place.file && locate(finding.range).intersection(range) !== undefined;
   if (!findingsOf(result).some(near)) return [];
-  const fixed = { ...result, analysis: loadedCore().withFixes(input, result.analysis) };
+  const fixed = await withFixes(result);
+  if (fixed === null) return [];
   return findingsOf(fixed)
     .filter(near)
     .flatMap((finding) => {
       const diagnostics = context.diagnostics.filter((each) => each.range.isEqual(locate(finding.range)));
-      return finding.fixes.flatMap((fix, index) => {
-        const action = new vscode.CodeAction(fix.title, vscode.CodeActionKind.QuickFix);
-        const edit = new vscode.WorkspaceEdit();
-        for (const { file, offset, length, text } of fix.edits) {
-          const uri = uriOf(place, file);
-          if (uri === null) return [];
-          edit.replace(uri, locate({ file, offset, length }), text);
-        }
-        action.edit = edit;
-        action.diagnostics = diagnostics;
-        action.isPreferred = index === 0;
-        return [action];
-      });
+      return finding.fixes.flatMap((fix, index) => codeAction(fix, index === 0, result, diagnostics) ?? []);
     });
+}
+
+/** null where an edit leads out of the root. */
+function codeAction(
+  fix: Fix,
+  isPreferred: boolean,
+  { place, locate }: DocumentAnalysis,
+  diagnostics: vscode.Diagnostic[],
+): vscode.CodeAction | null {
+  const action = new vscode.CodeAction(fix.title, vscode.CodeActionKind.QuickFix);
+  const edit = new vscode.WorkspaceEdit();
+  for (const { file, offset, length, text } of fix.edits) {
+    const uri = uriOf(place, file);
+    if (uri === null) return null;
+    edit.replace(uri, locate({ file, offset, length }), text);
+  }
+  action.edit = edit;
+  action.diagnostics = diagnostics;
+  action.isPreferred = isPreferred;
+  return action;
 }

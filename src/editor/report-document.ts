@@ -5,10 +5,10 @@
 
 import * as vscode from 'vscode';
 import type { AnalysisStore } from './analysis-store.ts';
-import { loadedCore } from './core.ts';
 import { LAST_GOOD } from './last-good.ts';
 import { baseName } from './paths.ts';
 import { staleReason } from './surfaces.ts';
+import type { Thread } from './thread.ts';
 
 export const REPORT_SCHEME = 'bubblelens-report';
 
@@ -21,7 +21,7 @@ export function reportUri(config: vscode.Uri): vscode.Uri {
   });
 }
 
-export function registerReports(store: AnalysisStore): vscode.Disposable {
+export function registerReports(store: AnalysisStore, thread: Thread): vscode.Disposable {
   const changed = new vscode.EventEmitter<vscode.Uri>();
   const shown = new Set<string>();
   /** The last explanation of a sound text, for while the text is broken. */
@@ -38,7 +38,10 @@ export function registerReports(store: AnalysisStore): vscode.Disposable {
       if (document === undefined) return sound.get(key) ?? 'The config is closed: open it to see its report.\n';
       const result = store.current(document) ?? (await store.settled(document));
       if (result === null) return `${baseName(document.uri.path)} holds no pipeline config that Bubblelens reads.\n`;
-      const text = loadedCore().explainText(result.analysis);
+      const explained = await thread.ask(`report of ${key}`, 'explanation', result.analysis);
+      if (explained.status === 'cancelled') return sound.get(key) ?? '';
+      if (explained.status !== 'done') return `${explained.reason}\n`;
+      const text = explained.value;
       const { stale } = result.shown;
       if (stale !== null) return `${staleReason(stale)} ${LAST_GOOD}\n\n${sound.get(key) ?? text}`;
       sound.set(key, text);

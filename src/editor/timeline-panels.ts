@@ -5,14 +5,17 @@
  */
 
 import * as vscode from 'vscode';
+import type { ViewOutcome } from '../analysis.ts';
 import type { PlanAnalysis } from '../model/analysis.ts';
+import { exhaustive } from '../model/exhaustive.ts';
 import type { FromWebview, ToWebview } from '../model/protocol.ts';
+import type { Jobs, Outcome } from '../worker/protocol.ts';
 import type { AnalysisStore } from './analysis-store.ts';
-import { loadedCore } from './core.ts';
 import type { DocumentAnalysis } from './document-analysis.ts';
 import { attempt, attemptAsync, type Log } from './log.ts';
 import { baseName } from './paths.ts';
 import { uriOf } from './places.ts';
+import type { Thread } from './thread.ts';
 import { timelineHtml } from './timeline-html.ts';
 import { documentOfState, planOfState, readFromWebview, responsibleFor } from './timeline-messages.ts';
 
@@ -35,6 +38,13 @@ interface Open {
   result: DocumentAnalysis | null | undefined;
 }
 
+export interface TimelineParts {
+  readonly extensionUri: vscode.Uri;
+  readonly store: AnalysisStore;
+  readonly thread: Thread;
+  readonly log: Log;
+}
+
 /** What a panel needs of its surroundings. */
 interface Surroundings {
   readonly extensionUri: vscode.Uri;
@@ -42,17 +52,32 @@ interface Surroundings {
   readonly post: (open: Open) => void;
 }
 
-export function createTimelinePanels(extensionUri: vscode.Uri, store: AnalysisStore, log: Log): TimelinePanels {
+export function createTimelinePanels({ extensionUri, store, thread, log }: TimelineParts): TimelinePanels {
   const panels = new Map<string, Open>();
   const posted = new vscode.EventEmitter<{ config: vscode.Uri; message: ToWebview }>();
   let version = 0;
-  const post = (open: Open): void => {
+  const send = (open: Open, content: Content): void => {
     // A hidden page is gone; it says that it listens when it is back.
     if (!open.ready || !open.panel.visible) return;
-    const message = messageFor(open, ++version);
-    if (message === null) return;
+    const message: ToWebview = { ...content, version: ++version };
     open.panel.webview.postMessage(message);
     posted.fire({ config: open.config, message });
+  };
+  const post = (open: Open): void => {
+    const topic = `timeline of ${open.config}`;
+    thread.cancel(topic);
+    if (!open.ready || !open.panel.visible) return;
+    const known = contentAtHand(open);
+    if (known === null) return;
+    if ('type' in known) {
+      send(open, known);
+      return;
+    }
+    // A newer request cancels this one, so that no older picture overtakes it.
+    thread.ask(topic, 'view', known).then((outcome) => {
+      const content = contentOf(outcome);
+      if (content !== null) attempt(log, 'timeline', undefined, () => send(open, content));
+    });
   };
   const take = (config: vscode.Uri, result: DocumentAnalysis | null): void => {
     const open = panels.get(config.toString());
@@ -151,24 +176,38 @@ async function lookAt(config: vscode.Uri, store: AnalysisStore): Promise<Documen
   return store.current(document) ?? store.settled(document);
 }
 
-/** What the page is told of the last analysis; null before there was one. */
-function messageFor({ config, result, planId, plans }: Open, version: number): ToWebview | null {
+/** A message before it has its number. */
+type Content = {
+  readonly [T in ToWebview['type']]: Omit<Extract<ToWebview, { type: T }>, 'version'>;
+}[ToWebview['type']];
+
+/** What the page is told of the last analysis, or what is to be drawn for it first; null before there was one. */
+function contentAtHand({ config, result, planId, plans }: Open): Content | Jobs['view']['ask'] | null {
   if (result === undefined) return null;
   if (result === null) {
     const open = vscode.workspace.textDocuments.some((each) => each.uri.toString() === config.toString());
-    if (!open && plans.length > 0) return { type: 'stale', version, reason: 'the config is closed' };
-    return { type: 'empty', version, reason: 'No pipeline config in this file.' };
+    if (!open && plans.length > 0) return { type: 'stale', reason: 'the config is closed' };
+    return { type: 'empty', reason: 'No pipeline config in this file.' };
   }
-  const { stale } = result.shown;
-  if (stale !== null && plans.length > 0) return { type: 'stale', version, reason: stale };
-  const view = loadedCore().timelineView(
-    { ...result.analysis, plans: result.shown.plans.map((plan) => plan.analysis) },
-    planId ?? '',
-  );
-  if (view !== null) return { type: 'show', version, view };
-  const chosen = result.analysis.plans.find((each) => each.plan.id === planId) ?? result.analysis.plans[0];
-  const problem = result.analysis.problems[0]?.message;
-  return { type: 'empty', version, reason: chosen?.noReport ?? problem ?? 'No pipeline plan in this file.' };
+  const { stale, plans: shown } = result.shown;
+  if (stale !== null && plans.length > 0) return { type: 'stale', reason: stale };
+  return { analysis: { ...result.analysis, plans: shown.map((plan) => plan.analysis) }, planId: planId ?? '' };
+}
+
+function contentOf(outcome: Outcome<ViewOutcome>): Content | null {
+  switch (outcome.status) {
+    case 'done':
+      return outcome.value.view === null
+        ? { type: 'empty', reason: outcome.value.reason }
+        : { type: 'show', view: outcome.value.view };
+    case 'cancelled':
+      return null;
+    case 'refused':
+    case 'lost':
+      return { type: 'empty', reason: `There is no timeline: ${outcome.reason}` };
+    default:
+      return exhaustive(outcome);
+  }
 }
 
 /** Puts the cursor on the token that is responsible, in the editor that shows the file or in the first column. */

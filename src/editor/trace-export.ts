@@ -1,23 +1,31 @@
 /** "Export Timeline as Chrome Trace": the simulated timeline as a file that Perfetto and other viewers open. */
 
 import * as vscode from 'vscode';
-import { loadedCore } from './core.ts';
 import type { DocumentAnalysis } from './document-analysis.ts';
 import { baseName } from './paths.ts';
+import type { Thread } from './thread.ts';
 
 /** `target` is given by a test or a keybinding; otherwise the user chooses where to save. */
-export async function exportTrace(result: DocumentAnalysis, planId: string | null, target: unknown): Promise<void> {
+export async function exportTrace(
+  thread: Thread,
+  result: DocumentAnalysis,
+  planId: string | null,
+  target: unknown,
+): Promise<void> {
   const plans = result.shown.plans.map((shown) => shown.analysis);
   const plan = plans.find((each) => each.plan.id === planId) ?? plans[0];
-  const timeline = plan === undefined ? null : loadedCore().timelineOf(plan);
-  if (plan === undefined || timeline === null) {
-    vscode.window.showInformationMessage(`Bubblelens: there is no timeline: ${plan?.noReport ?? 'no plan found'}.`);
-    return;
-  }
+  if (plan === undefined || plan.report === null) return sayNone(plan?.noReport ?? 'no plan found');
   const uri = target instanceof vscode.Uri ? target : await chooseTarget(result);
   if (uri === undefined) return;
-  await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(loadedCore().chromeTrace(timeline)));
+  const outcome = await thread.ask(`trace of ${uri}`, 'trace', plan);
+  if (outcome.status === 'cancelled') return;
+  if (outcome.status !== 'done') return sayNone(outcome.reason);
+  await vscode.workspace.fs.writeFile(uri, outcome.value);
   vscode.window.setStatusBarMessage(`Trace written: ${baseName(uri.path)}`, 5000);
+}
+
+function sayNone(reason: string): void {
+  vscode.window.showInformationMessage(`Bubblelens: there is no timeline: ${reason}.`);
 }
 
 function chooseTarget({ place }: DocumentAnalysis): Thenable<vscode.Uri | undefined> {

@@ -33,6 +33,7 @@ export const FINDING_CODES = {
   'schedule-not-legal': { severity: 'error', title: 'The framework refuses this schedule here' },
   'companion-missing': { severity: 'information', title: 'A file that this config refers to was not found' },
   'too-large-to-simulate': { severity: 'information', title: 'The plan is too large to simulate while typing' },
+  'analysis-failed': { severity: 'information', title: 'The analysis of this file failed' },
   'too-few-microbatches': { severity: 'warning', title: 'Too few microbatches to fill the pipeline' },
   'heavy-stage': { severity: 'warning', title: 'One stage is heavier than the others' },
   'transfers-exposed': { severity: 'warning', title: 'Transfers between stages are exposed' },

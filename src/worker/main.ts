@@ -1,19 +1,12 @@
-/** The worker's thread: takes requests one by one and answers each, whatever happens. */
+/** The worker's thread: loads what is heavy, says that it lives, then answers each request, whatever happens. */
 
 import { parentPort } from 'node:worker_threads';
-import { buffersOf, runJob } from './jobs.ts';
-import type { Reply, Request } from './protocol.ts';
+import type { Alive, Reply, Request } from './protocol.ts';
 
-parentPort?.on('message', ({ sequence, job, cancelled }: Request) => {
-  const outcome = outcomeOf(job, () => Atomics.load(cancelled, 0) !== 0);
-  parentPort?.postMessage({ sequence, outcome } satisfies Reply, [...buffersOf(outcome)]);
+import('./core-chunk.ts').then(({ core }) => {
+  parentPort?.postMessage({ alive: true } satisfies Alive);
+  parentPort?.on('message', async ({ sequence, job, cancelled }: Request) => {
+    const { outcome, buffers } = core.forSending(await core.runJob(job, () => Atomics.load(cancelled, 0) !== 0));
+    parentPort?.postMessage({ sequence, outcome } satisfies Reply, [...buffers]);
+  });
 });
-
-/** A bug of ours refuses the one request, and the next ones are served. */
-function outcomeOf(job: Request['job'], isCancelled: () => boolean): Reply['outcome'] {
-  try {
-    return runJob(job, isCancelled);
-  } catch (error) {
-    return { status: 'refused', reason: error instanceof Error ? error.message : String(error) };
-  }
-}

@@ -4,10 +4,13 @@
  * a running job need not wait for a message to learn it.
  */
 
+import type { AnalysisInput, ViewOutcome } from '../analysis.ts';
+import type { Analysis, PlanAnalysis } from '../model/analysis.ts';
 import type { Costs } from '../model/costs.ts';
 import type { PipelineReport } from '../model/report.ts';
 import type { Timeline } from '../model/timeline.ts';
 import type { Variation } from '../model/variation.ts';
+import type { NativeCompletion } from '../readers/native/completion.ts';
 import type { FixedFactors } from '../sim/noisy-nodes.ts';
 import type { PipelineShape } from '../sim/shape.ts';
 import type { SimulationOptions } from '../sim/simulate.ts';
@@ -26,22 +29,62 @@ export interface Noise {
   readonly factors: FixedFactors;
 }
 
-/** By kind of job: what is asked, and what comes back when all goes well. */
-export interface Jobs {
+/** Jobs upon a simulation: what is asked, and what comes back when all goes well. */
+export interface SimulationJobs {
   readonly report: { readonly ask: Simulation; readonly answer: PipelineReport };
   readonly timeline: { readonly ask: Simulation; readonly answer: Timeline };
   readonly variation: { readonly ask: Simulation & { readonly noise: Noise }; readonly answer: Variation };
 }
 
+/** Jobs upon a file. */
+export interface FileJobs {
+  /** The analysis, and what it took in ms, waiting and loading left out. */
+  readonly analysis: {
+    readonly ask: AnalysisInput;
+    readonly answer: { readonly analysis: Analysis; readonly ms: number };
+  };
+  /** The same analysis with fixes in its findings. */
+  readonly fixes: {
+    readonly ask: { readonly input: AnalysisInput; readonly analysis: Analysis };
+    readonly answer: Analysis;
+  };
+  readonly view: {
+    readonly ask: { readonly analysis: Analysis; readonly planId: string };
+    readonly answer: ViewOutcome;
+  };
+  /** The plan's timeline as a Chrome trace, in UTF-8. */
+  readonly trace: { readonly ask: PlanAnalysis; readonly answer: Uint8Array<ArrayBuffer> };
+  readonly explanation: { readonly ask: Analysis; readonly answer: string };
+  /** What may be typed at an offset of a native file; nothing in any other. */
+  readonly completions: {
+    readonly ask: { readonly file: string; readonly text: string; readonly offset: number };
+    readonly answer: readonly NativeCompletion[];
+  };
+}
+
+export type Jobs = SimulationJobs & FileJobs;
+
 export type JobKind = keyof Jobs;
 
-export type Job = { readonly [K in JobKind]: { readonly kind: K; readonly ask: Jobs[K]['ask'] } }[JobKind];
+type Asking<Table extends { readonly [K in keyof Table]: { readonly ask: unknown } }> = {
+  readonly [K in keyof Table]: { readonly kind: K; readonly ask: Table[K]['ask'] };
+}[keyof Table];
 
-/** `refused`: there is no answer, and why, in one line. */
+export type SimulationJob = Asking<SimulationJobs>;
+export type FileJob = Asking<FileJobs>;
+export type Job = SimulationJob | FileJob;
+
+export type AnyAnswer = Jobs[JobKind]['answer'];
+
+/**
+ * `refused`: there is no answer, and why, in one line. `lost`: the thread died of the job, or, where it never `lived`,
+ * before it.
+ */
 export type Outcome<T> =
   | { readonly status: 'done'; readonly value: T }
   | { readonly status: 'refused'; readonly reason: string }
-  | { readonly status: 'cancelled' };
+  | { readonly status: 'cancelled' }
+  | { readonly status: 'lost'; readonly reason: string; readonly lived: boolean };
 
 export interface Request {
   readonly sequence: number;
@@ -52,5 +95,10 @@ export interface Request {
 
 export interface Reply {
   readonly sequence: number;
-  readonly outcome: Outcome<Jobs[JobKind]['answer']>;
+  readonly outcome: Outcome<AnyAnswer>;
+}
+
+/** The first message of a thread: its code is loaded. */
+export interface Alive {
+  readonly alive: true;
 }

@@ -56,7 +56,7 @@ for (const file of examples) {
       for (const surface of ['headline', 'lens', 'hover', 'explanation'] as const) {
         if (plan.pp.value !== 1) assert.ok(texts[surface].includes(shown), `${surface} of ${plan.name} shows ${shown}`);
       }
-      assert.equal(timelineView(analysis, plan.id)?.headline, texts.headline);
+      assert.equal(timelineView(analysis, plan.id).view?.headline, texts.headline);
     }
   });
 

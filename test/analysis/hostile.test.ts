@@ -116,24 +116,53 @@ for (const [name, text] of Object.entries(CASES)) {
   });
 }
 
-test('sizes that cannot be are findings or too large, never a report', async () => {
-  for (const name of [
-    'pp -1',
-    'pp 1e9',
-    'pp 1e9 in words',
-    'ten million microbatches',
-    'not a number',
-    'numbers as words',
-  ]) {
+test('sizes that cannot be are findings, never a report', async () => {
+  for (const name of ['pp -1', 'pp 1e9', 'pp 1e9 in words', 'not a number', 'numbers as words']) {
     const analysis = await survives('a.pipeline.yaml', CASES[name]!);
     const said = [...analysis!.problems, ...analysis!.plans.flatMap((plan) => plan.findings)];
     assert.ok(said.length > 0, `${name} is said`);
-    if (name !== 'ten million microbatches') {
-      assert.ok(
-        analysis!.plans.every((plan) => plan.report === null),
-        `${name} has no report`,
-      );
-    }
+    assert.ok(
+      analysis!.plans.every((plan) => plan.report === null),
+      `${name} has no report`,
+    );
+  }
+});
+
+test('ten million microbatches are answered by the steady state, and have no picture', async () => {
+  const sized = `${CASES['ten million microbatches']}model: { layers: 32 }\n`;
+  const analysis = await survives('a.pipeline.yaml', sized);
+  const [plan] = analysis!.plans;
+  // 1F1B with equal stages: (pp - 1) / (microbatches + pp - 1).
+  assert.ok(Math.abs(plan!.report!.bubbleFraction - 7 / 10_000_007) < 1e-15);
+  assert.ok(plan!.findings.every((finding) => finding.code !== 'too-large-to-simulate'));
+  const { view, reason } = { reason: '', ...timelineView(analysis!, plan!.plan.id) };
+  assert.equal(view, null);
+  assert.match(reason, /^too long to draw: 160,000,000 actions are too many to simulate \(at most 8,000,000\)$/);
+});
+
+test('what is refused for its size alone says so in one line, and is no error', async () => {
+  const refused = {
+    'size: 8, schedule: zb-1p, microbatches: 20000': /480,000 actions are too many to search an order for/,
+    'size: 600, schedule: v-half, virtualStages: 2, microbatches: 8': /600 ranks are too many to search an order for/,
+    'size: 600, schedule: 1f1b-v, virtualStages: 2, microbatches: 8': /600 ranks are too many to lay out/,
+    'size: 64, schedule: gpipe, microbatches: 100000': /12,800,000 actions are too many to simulate/,
+    'size: 4096, schedule: interleaved-1f1b, virtualStages: 32, microbatches: 4096': /each are too many to simulate/,
+  };
+  for (const [pipeline, reason] of Object.entries(refused)) {
+    const analysis = await survives('a.pipeline.yaml', native(`pipeline: { ${pipeline} }\nmodel: { layers: 9600 }`));
+    const [plan] = analysis!.plans;
+    assert.equal(plan?.report, null, pipeline);
+    assert.match(plan?.noReport ?? '', reason);
+    const { code, severity, message } = plan!.findings.find((each) => each.message.startsWith('Not simulated: '))!;
+    assert.deepEqual([code, severity], ['too-large-to-simulate', 'information']);
+    assert.match(message, reason);
+    assert.ok(
+      plan!.findings.every((each) => each.severity !== 'error'),
+      JSON.stringify(plan!.findings),
+    );
+    const { view, reason: why } = { reason: '', ...timelineView(analysis!, '') };
+    assert.equal(view, null);
+    assert.match(why, reason);
   }
 });
 

@@ -32,7 +32,7 @@ async function withWindow(file: string, use: (window: EditorWindow) => Promise<v
 async function plan(file: string, text: string) {
   const analysis = await expected(file, text);
   const [found] = analysis.plans;
-  const view = found && timelineView(analysis, found.plan.id);
+  const view = found && timelineView(analysis, found.plan.id).view;
   assert.ok(found && view);
   return { ...found, view };
 }

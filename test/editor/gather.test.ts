@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { COMPANIONS_AT_MOST, type CompanionSource, gather } from '../../src/editor/gather.ts';
+import { COMPANIONS_AT_MOST, type CompanionSource, gather, gatherFrom } from '../../src/editor/gather.ts';
 import type { Texts } from '../../src/model/reading.ts';
 import { DEFAULT_ANALYSIS_SETTINGS } from '../../src/model/settings.ts';
 
@@ -31,6 +31,7 @@ async function finish(files: Readonly<Record<string, string>>, needsOf: (texts: 
   const companions = source(files);
   for (let round = 0; round < 100; round++) {
     const work = gather('a.sh', 'text', companions, reader(needsOf));
+    assert.ok(work !== null);
     if (!(work instanceof Promise)) return { work, loads: companions.loads };
     await work;
   }
@@ -73,6 +74,33 @@ test('without a root nothing is asked for', () => {
     null,
     reader(() => ['b.sh']),
   );
-  assert.ok(!(work instanceof Promise));
+  assert.ok(work !== null && !(work instanceof Promise));
   assert.equal(work.companionKeys.size, 0);
+});
+
+test('waited-for analyses come to the same, and tell whom a change concerns before they read it', async () => {
+  const files = { 'b.sh': 'c.sh', 'c.sh': 'b.sh' };
+  const needs = (texts: Texts) =>
+    ['b.sh', ...(texts['b.sh'] === undefined ? [] : ['c.sh'])].filter((path) => texts[path] === undefined);
+  const companions = source(files);
+  const heard: (readonly string[])[] = [];
+  const work = await gatherFrom(
+    'a.sh',
+    'text',
+    companions,
+    async (texts) => reader(needs)(texts),
+    (keys) => heard.push([...keys, ...companions.loads]),
+  );
+  assert.deepEqual({ ...work?.input.texts }, { 'a.sh': 'text', ...files });
+  assert.deepEqual(heard, [['file:///b.sh'], ['file:///b.sh', 'file:///c.sh', 'b.sh']]);
+  assert.deepEqual([...(work?.companionKeys ?? [])], ['file:///b.sh', 'file:///c.sh']);
+});
+
+test('an analysis that does not come ends the gathering', async () => {
+  const none = () => assert.fail('nothing is heard');
+  assert.equal(await gatherFrom('a.sh', 'text', source({}), async () => null, none), null);
+  assert.equal(
+    gather('a.sh', 'text', source({}), () => null),
+    null,
+  );
 });

@@ -8,14 +8,22 @@ import { nameWithExtension } from '../../src/editor/languages.ts';
 import { delayMs, remembered, typicalMs } from '../../src/editor/pace.ts';
 import { documentOfState, planOfState, readFromWebview } from '../../src/editor/timeline-messages.ts';
 
-test('a cheap analysis does not wait, a quick one takes half of the time, a dear one waits for a pause', () => {
-  assert.equal(delayMs(0, 0), 0);
-  assert.equal(delayMs(5, 0), 0);
-  assert.equal(delayMs(20, 100), 0);
-  assert.equal(delayMs(20, 5), 15);
-  assert.equal(delayMs(50, 1000), 0);
-  assert.equal(delayMs(51, 1000), 150);
-  assert.equal(delayMs(5000, 1000), 150);
+test('without a worker a cheap analysis does not wait, a quick one takes half of the time, a dear one waits', () => {
+  assert.equal(delayMs(0, 0, 'no worker'), 0);
+  assert.equal(delayMs(5, 0, 'no worker'), 0);
+  assert.equal(delayMs(20, 100, 'no worker'), 0);
+  assert.equal(delayMs(20, 5, 'no worker'), 15);
+  assert.equal(delayMs(50, 1000, 'no worker'), 0);
+  assert.equal(delayMs(51, 1000, 'no worker'), 150);
+});
+
+test('the worker is asked at once, and for a dear analysis when the typing pauses', () => {
+  assert.equal(delayMs(0, 0, 'worker'), 0);
+  assert.equal(delayMs(20, 5, 'worker'), 0);
+  assert.equal(delayMs(50, 0, 'worker'), 0);
+  assert.equal(delayMs(51, 1000, 'worker'), 150);
+  assert.equal(delayMs(5000, 1000, 'worker'), 150);
+  assert.equal(delayMs(8, 0, 'here'), 0);
 });
 
 test('one slow run among quick ones does not slow down the next', () => {

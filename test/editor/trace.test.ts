@@ -22,7 +22,7 @@ test('a trace has one slice for each action and one thread for each rank', async
   assert.ok(reader);
   await prepare(reader);
   const analysis = analyse({ file, texts: { [file]: text }, said: {}, settings: DEFAULT_ANALYSIS_SETTINGS });
-  const timeline = analysis.plans[0] && timelineOf(analysis.plans[0]);
+  const timeline = analysis.plans[0] && timelineOf(analysis.plans[0]).timeline;
   assert.ok(timeline);
   const { traceEvents }: { traceEvents: readonly Event[] } = JSON.parse(chromeTrace(timeline));
   const slices = traceEvents.filter((event) => event.ph === 'X');

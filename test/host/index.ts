@@ -10,8 +10,9 @@ import { tests as commands } from './commands.host.ts';
 import { tests as editor } from './editor.host.ts';
 import { tests as examples } from './examples.host.ts';
 import type { HostTest } from './host-test.ts';
+import { tests as worker } from './worker.host.ts';
 
-const ALL: readonly HostTest[] = [...activation, ...examples, ...editor, ...commands];
+const ALL: readonly HostTest[] = [...activation, ...examples, ...editor, ...commands, ...worker];
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 

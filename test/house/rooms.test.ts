@@ -44,7 +44,7 @@ const ROOMS: readonly Room[] = [
   { at: 'src/analysis.ts', rooms: CORE.filter((room) => room !== 'src/analysis.ts'), packages: [], pure: true },
   {
     at: 'src/worker/',
-    rooms: ['src/model/', 'src/frameworks/', 'src/sim/', 'src/cost/', 'src/advice/'],
+    rooms: CORE,
     packages: ['node:'],
     pure: false,
   },

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { buildSync } from 'esbuild';
+import { analyse, explainText, prepare, readerFor, timelineView, withFixes } from '../../src/analysis.ts';
+import { DEFAULT_ANALYSIS_SETTINGS } from '../../src/model/settings.ts';
 import { variationOf } from '../../src/sim/jitter.ts';
 import { price } from '../../src/sim/ops.ts';
 import { pipelineReport, programOf } from '../../src/sim/simulate.ts';
@@ -23,6 +25,7 @@ buildSync({
   platform: 'node',
   format: 'cjs',
   target: 'node20',
+  mainFields: ['module', 'main'],
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -79,20 +82,123 @@ test('a newer request about the same topic cancels the one before, and others go
   }
 });
 
-test('a running job stops when its flag is raised', () => {
+test('a running job stops when its flag is raised', async () => {
   let asked = 0;
   const ask = { ...simulation(2000, 16), noise: { ...noise, samples: 100_000 } };
-  const outcome = runJob({ kind: 'variation', ask }, () => ++asked > 2);
+  const outcome = await runJob({ kind: 'variation', ask }, () => ++asked > 2);
   assert.deepEqual(outcome, { status: 'cancelled' });
   assert.equal(asked, 3);
 });
 
-test('a worker that dies refuses what is open, and the next request starts another', async () => {
-  const broken = join(folder, 'broken.js');
-  writeFileSync(broken, "require('node:worker_threads').parentPort.on('message', () => { throw new Error('no'); });");
-  const client = workerClient(broken);
+/** A worker of a few lines: it lives, and does with each job what `act` says. */
+function script(name: string, act: string): string {
+  const path = join(folder, name);
+  writeFileSync(
+    path,
+    `const { parentPort } = require('node:worker_threads');
+     const fs = require('node:fs');
+     parentPort.on('message', ({ sequence, job }) => {
+       const answer = (value) => parentPort.postMessage({ sequence, outcome: { status: 'done', value } });
+       ${act}
+     });
+     parentPort.postMessage({ alive: true });`,
+  );
+  return path;
+}
+
+test('a job that a worker dies of is tried twice, and those that wait are served by the next', async () => {
+  const deaths: string[] = [];
+  const act = "if (job.ask.shape.pp === 1) throw new Error('no\\nmore'); answer(job.ask.shape.pp);";
+  const client = workerClient(script('dies.js', act), { onLost: (reason) => deaths.push(reason) });
+  try {
+    const bad = client.ask('bad', 'report', simulation(4, 1));
+    const good = client.ask('good', 'report', simulation(4, 2));
+    assert.deepEqual(await bad, { status: 'lost', reason: 'the worker failed: no', lived: true });
+    assert.deepEqual(await good, { status: 'done', value: 2 });
+    assert.deepEqual(deaths, ['the worker failed: no', 'the worker failed: no']);
+  } finally {
+    await client.dispose();
+  }
+});
+
+test('a worker that dies once loses nothing', async () => {
+  const once = join(folder, 'died');
+  const act = `if (!fs.existsSync(${JSON.stringify(once)})) { fs.writeFileSync(${JSON.stringify(once)}, ''); process.exit(3); } answer(7);`;
+  const client = workerClient(script('once.js', act));
+  try {
+    assert.deepEqual(await client.ask('a', 'report', simulation(4)), { status: 'done', value: 7 });
+  } finally {
+    await client.dispose();
+  }
+});
+
+test('a worker that takes too much memory ends alone', async () => {
+  const act =
+    'if (job.ask.shape.pp === 2) return answer(2); const all = []; for (;;) all.push(new Array(1e5).fill(job));';
+  const client = workerClient(script('hungry.js', act), { resourceLimits: { maxOldGenerationSizeMb: 32 } });
+  try {
+    const outcome = await client.ask('a', 'report', simulation(4));
+    assert.ok(outcome.status === 'lost' && /memory/.test(outcome.reason), JSON.stringify(outcome));
+    assert.equal((await client.ask('a', 'report', simulation(4, 2))).status, 'done');
+  } finally {
+    await client.dispose();
+  }
+});
+
+test('a job that nobody wants is ended when others have waited long enough', async () => {
+  const client = workerClient(script('endless.js', 'if (job.ask.shape.pp === 2) return answer(2); for (;;);'), {
+    patienceMs: 50,
+  });
+  try {
+    const endless = client.ask('a', 'report', simulation(4));
+    const newer = client.ask('a', 'report', simulation(4, 2));
+    assert.deepEqual(await endless, { status: 'cancelled' });
+    assert.deepEqual(await newer, { status: 'done', value: 2 });
+  } finally {
+    await client.dispose();
+  }
+});
+
+test('a worker that never lived says so', async () => {
+  const client = workerClient(join(folder, 'missing.js'));
   const outcome = await client.ask('a', 'report', simulation(4));
-  assert.ok(outcome.status === 'refused' && outcome.reason === 'the worker failed: no');
-  assert.equal((await client.ask('a', 'report', simulation(4))).status, 'refused');
+  assert.ok(outcome.status === 'lost' && !outcome.lived);
   await client.dispose();
+});
+
+test('a file is analysed, explained and drawn in a worker as in this thread', async () => {
+  const client = workerClient(file);
+  try {
+    const name = 'a.pipeline.yaml';
+    const text = 'bubblelens: 1\npipeline: { size: 4, schedule: 1f1b, microbatches: 4 }\nmodel: { layers: 32 }\n';
+    const input = { file: name, texts: { [name]: text }, said: {}, settings: DEFAULT_ANALYSIS_SETTINGS };
+    await prepare(readerFor(name, text)!);
+    const here = analyse(input);
+    const there = await client.ask('a', 'analysis', input);
+    assert.ok(there.status === 'done');
+    assert.deepEqual(there.value.analysis, here);
+    const { analysis } = there.value;
+    const [plan] = analysis.plans;
+    assert.ok(plan);
+    const fixed = withFixes(input, here);
+    assert.ok(fixed.plans[0]!.findings.some((finding) => finding.fixes.length > 0));
+    assert.deepEqual(await client.ask('a', 'fixes', { input, analysis }), { status: 'done', value: fixed });
+    // Twice: what is sent away must not be missing the next time.
+    for (let time = 0; time < 2; time++) {
+      const value = timelineView(here, '');
+      assert.deepEqual(await client.ask('a', 'view', { analysis, planId: '' }), { status: 'done', value });
+    }
+    const trace = await client.ask('a', 'trace', plan);
+    assert.ok(trace.status === 'done');
+    assert.equal(JSON.parse(new TextDecoder().decode(trace.value)).traceEvents.length, 4 + 4 * 4 * 2);
+    const explained = await client.ask('a', 'explanation', analysis);
+    assert.deepEqual(explained, { status: 'done', value: explainText(here) });
+    const completed = await client.ask('a', 'completions', { file: name, text, offset: text.length });
+    assert.ok(completed.status === 'done' && completed.value.some((each) => each.label === 'cluster'));
+    const nobodys = { ...input, file: 'a.txt', texts: { 'a.txt': '' } };
+    const none = await client.ask('a', 'analysis', nobodys);
+    assert.ok(none.status === 'done' && none.value.analysis.reader === null);
+  } finally {
+    await client.dispose();
+  }
 });
