@@ -25,6 +25,22 @@ export function nativeConfig(microbatches: number, forwardMs: number): string {
   ]);
 }
 
+/** A short native file whose order is searched for, which takes long. */
+export function searchedConfig(schedule: string, pp: number, vpp: number, microbatches: number): string {
+  return [
+    'bubblelens: 1',
+    `pipeline: { size: ${pp}, schedule: ${schedule}, virtualStages: ${vpp}, microbatches: ${microbatches} }`,
+    `model: { layers: ${2 * pp * vpp} }`,
+    'transfer: { ms: 0.4 }',
+    '',
+  ].join('\n');
+}
+
+/** A file of 500 lines that is nobody's: what the editor itself does at a keystroke. */
+export function foreignConfig(): string {
+  return padded(['services:', '  web:', '    replicas: 4']);
+}
+
 /** A Megatron-LM launch script of the same size. */
 export function megatronConfig(microbatches: number): string {
   return padded([

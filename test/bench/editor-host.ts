@@ -1,6 +1,7 @@
 /**
- * Runs inside a real VS Code for `npm run bench`: how long activation takes, and how long from hearing of a change to
- * its diagnostics being set, while a 500-line config is typed into. The figures go to a file, for the runner.
+ * Runs inside a real VS Code for `npm run bench`: how long activation takes, how long from hearing of a change to its
+ * diagnostics being set, and how long the extension host's thread stands still, while configs are opened and typed
+ * into. The figures go to a file, for the runner.
  */
 
 import assert from 'node:assert/strict';
@@ -10,27 +11,47 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { Api } from '../../src/extension.ts';
-import { megatronConfig, nativeConfig } from './editor-configs.ts';
+import { foreignConfig, megatronConfig, nativeConfig, searchedConfig } from './editor-configs.ts';
+import { type Blocked, monitorLoop } from './loop-monitor.ts';
 
-const EDITS = 200;
 const WARM_UP = 20;
 /** A brisk typist's pause between two keys. */
 const PAUSE_MS = 60;
+/** The typing is cut into so many parts: a block that is not in each of them is not the typing's. */
+const ROUNDS = 3;
 
 interface Subject {
   readonly what: string;
   readonly language: string;
   readonly text: string;
+  readonly edits: number;
   /** The number that is typed over, and what is typed. */
   readonly number: RegExp;
   readonly typed: (edit: number) => string;
+  /** The document is nobody's config. */
+  readonly foreign?: true;
 }
 
+const microbatches = {
+  number: /(?<=microbatches: )\d+/,
+  typed: (edit: number) => String(edit % 2 === 0 ? 240 : 256),
+};
+
 const SUBJECTS: readonly Subject[] = [
+  {
+    what: 'a YAML that is nobody’s',
+    language: 'yaml',
+    text: foreignConfig(),
+    edits: 100,
+    number: /(?<=replicas: )\d+/,
+    typed: (edit) => String(edit % 9),
+    foreign: true,
+  },
   {
     what: 'native YAML, a stage time',
     language: 'yaml',
     text: nativeConfig(256, 10.4),
+    edits: 200,
     number: /(?<=forwardMs: )[\d.]+/,
     typed: (edit) => (10 + (edit % 50) / 10).toFixed(1),
   },
@@ -38,24 +59,50 @@ const SUBJECTS: readonly Subject[] = [
     what: 'native YAML, the microbatch count',
     language: 'yaml',
     text: nativeConfig(256, 10.4),
-    number: /(?<=microbatches: )\d+/,
-    typed: (edit) => String(edit % 2 === 0 ? 240 : 256),
+    edits: 200,
+    ...microbatches,
   },
   {
     what: 'Megatron-LM script, the batch size',
     language: 'shellscript',
     text: megatronConfig(256),
+    edits: 200,
     number: /(?<=--global-batch-size )\d+/,
     typed: (edit) => String(edit % 2 === 0 ? 960 : 1024),
   },
+  {
+    what: 'searched v-half, pp 32, vpp 2, m 256',
+    language: 'yaml',
+    text: searchedConfig('v-half', 32, 2, 256),
+    edits: 30,
+    number: microbatches.number,
+    typed: (edit) => String(200 + (edit % 50)),
+  },
+  {
+    what: 'searched zb-2p, pp 16, m 256',
+    language: 'yaml',
+    text: searchedConfig('zb-2p', 16, 1, 256),
+    edits: 30,
+    number: microbatches.number,
+    typed: (edit) => String(200 + (edit % 50)),
+  },
 ];
+
+export interface TypedInto {
+  readonly what: string;
+  /** Until the document is analysed; the first of all is the cold one. */
+  readonly opening: Blocked;
+  readonly typing: readonly Blocked[];
+  /** From a change to its diagnostics, in ms. */
+  readonly times: readonly number[];
+}
 
 export interface EditorFigures {
   readonly editor: string;
   /** Loading the code, and `activate()`: what the editor counts as the time of an activation is their sum. */
   readonly loadMs: number;
   readonly activateMs: number;
-  readonly edits: readonly { readonly what: string; readonly times: readonly number[] }[];
+  readonly edits: readonly TypedInto[];
 }
 
 export async function run(): Promise<void> {
@@ -65,19 +112,26 @@ export async function run(): Promise<void> {
   createRequire(path.join(extension.extensionPath, 'package.json'))(extension.packageJSON.main);
   const loadMs = performance.now() - started;
   const api = await extension.activate();
-  const edits: { what: string; times: readonly number[] }[] = [];
-  for (const subject of SUBJECTS) edits.push({ what: subject.what, times: await typeInto(subject, api) });
+  const edits: TypedInto[] = [];
+  for (const subject of SUBJECTS) edits.push(await typeInto(subject, api));
   const figures: EditorFigures = { editor: vscode.version, loadMs, activateMs: api.activationMs, edits };
   writeFileSync(process.env.BUBBLELENS_BENCH_RESULTS ?? '', JSON.stringify(figures));
 }
 
-async function typeInto({ language, text, number, typed }: Subject, api: Api): Promise<readonly number[]> {
+async function typeInto(
+  { what, language, text, edits, number, typed, foreign }: Subject,
+  api: Api,
+): Promise<TypedInto> {
+  const monitor = monitorLoop();
   const document = await vscode.workspace.openTextDocument({ language, content: text });
   const editor = await vscode.window.showTextDocument(document);
   const first = await api.settled(document);
-  assert.ok(first?.analysis.plans[0]?.report, 'the config is simulated');
+  assert.ok(foreign || first?.analysis.plans[0]?.report, `${what} is simulated`);
+  await sleep(PAUSE_MS);
+  const opening = monitor.take();
   const before = api.changeToDiagnosticsMs.length;
-  for (let edit = 0; edit < EDITS + WARM_UP; edit++) {
+  const typing: Blocked[] = [];
+  for (let edit = 0; edit < edits + WARM_UP; edit++) {
     const match = number.exec(document.getText());
     assert.ok(match);
     const start = document.positionAt(match.index);
@@ -85,8 +139,12 @@ async function typeInto({ language, text, number, typed }: Subject, api: Api): P
     assert.ok(await editor.edit((builder) => builder.replace(range, typed(edit))));
     await api.settled(document);
     await sleep(PAUSE_MS);
+    const typedOn = edit + 1 - WARM_UP;
+    if (typedOn === 0) monitor.take();
+    if (typedOn > 0 && typedOn % Math.floor(edits / ROUNDS) === 0) typing.push(monitor.take());
   }
+  monitor.stop();
   const times = api.changeToDiagnosticsMs.slice(before);
-  assert.equal(times.length, EDITS + WARM_UP, 'every edit was answered');
-  return times.slice(WARM_UP);
+  assert.equal(times.length, foreign ? 0 : edits + WARM_UP, 'every edit was answered');
+  return { what, opening, typing, times: times.slice(WARM_UP) };
 }
