@@ -15,7 +15,10 @@ export interface Costs {
   readonly forward: readonly number[];
   readonly backwardInput: readonly number[];
   readonly backwardWeight: readonly number[];
-  /** Time of one transfer between stages s and s + 1, length pp * vpp - 1; 0 where both are on one rank. */
+  /**
+   * Time of one transfer between stages s and s + 1, length pp * vpp - 1; nothing where both are on one rank. A
+   * bidirectional pipeline has one entry per pair of neighbouring ranks, for both directions.
+   */
   readonly transfer: readonly number[];
   /** Bytes held by one live microbatch of each stage; null where unknown. */
   readonly activationBytes: readonly (number | null)[];

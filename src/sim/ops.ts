@@ -18,7 +18,7 @@ export interface Ops {
   readonly rank: Int32Array;
   /** The rank whose result the operation waits for; -1 where it waits for none. */
   readonly source: Int32Array;
-  /** Edge s joins stages s and s + 1; -1 where nothing is transferred. */
+  /** Edge s joins stages s and s + 1, in the first direction; -1 where nothing is transferred. */
   readonly edge: Int32Array;
   /** The rank that can be waiting for the result; -1 where none can. */
   readonly wakes: Int32Array;
@@ -61,7 +61,7 @@ export function makeOps(
   const table = () => new Int32Array(count).fill(-1);
   const ops = { rank: table(), source: table(), edge: table(), wakes: table(), first: table(), second: table() };
   for (let direction = 0; direction < directions; direction++) {
-    fillPlain(ops, direction * stages * 4, ranksOfStages(placement, pp, stages, direction));
+    fillPlain(ops, direction * stages * 4, ranksOfStages(placement, pp, stages, direction), direction === 1);
   }
   for (let op = 0; op < plain && pairs.length > 0; op++) {
     const gate = plain + op;
@@ -88,8 +88,8 @@ function ranksOfStages(placement: Placement, pp: number, stages: number, directi
 
 type OpTables = Pick<Ops, 'rank' | 'source' | 'edge' | 'wakes' | 'first'>;
 
-/** The operations of one direction, from `at` on. */
-function fillPlain(ops: OpTables, at: number, ranks: Int32Array): void {
+/** The operations of one direction, from `at` on. The other direction meets the same links from their far ends. */
+function fillPlain(ops: OpTables, at: number, ranks: Int32Array, isReversed: boolean): void {
   const stages = ranks.length;
   for (let stage = 0, op = at; stage < stages; stage++) {
     const rank = ranks[stage]!;
@@ -101,7 +101,8 @@ function fillPlain(ops: OpTables, at: number, ranks: Int32Array): void {
       if (kind === BACKWARD_WEIGHT) continue;
       const from = kind === FORWARD ? before : after;
       ops.source[op] = from;
-      if (from >= 0 && from !== rank) ops.edge[op] = kind === FORWARD ? stage - 1 : stage;
+      const link = kind === FORWARD ? stage - 1 : stage;
+      if (from >= 0 && from !== rank) ops.edge[op] = isReversed ? stages - 2 - link : link;
       ops.wakes[op] = kind === FORWARD ? after : before;
     }
   }

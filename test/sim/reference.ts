@@ -47,7 +47,9 @@ export function referenceRun(
     if (need === null) return 0;
     const result = done.get(need.name);
     if (result === undefined) return null;
-    return result.end + (result.rank === rank ? 0 : costs.transfer[need.edge]!);
+    // With as many stages as ranks an edge is a pair of neighbours, which a second direction meets from its far end.
+    const edge = stages === lists.length ? Math.min(result.rank, rank) : need.edge;
+    return result.end + (result.rank === rank ? 0 : costs.transfer[edge]!);
   };
   for (let moved = true; moved; ) {
     moved = false;
