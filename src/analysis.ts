@@ -31,7 +31,7 @@ import { saidInComments } from './readers/said-comments.ts';
 import { READERS } from './readers/table.ts';
 import { legality, orderRefusal, scheduleRow, sizeRefusal } from './sim/schedules/table.ts';
 import { MAX_STAGES, type PipelineShape, sizeProblem } from './sim/shape.ts';
-import { pipelineReport } from './sim/simulate.ts';
+import { pipelineReport, type SimulationOptions } from './sim/simulate.ts';
 
 export interface AnalysisInput {
   /** The document, relative to the root, with `/`. */
@@ -262,8 +262,13 @@ function tooLarge(plan: Plan, shape: PipelineShape | string, noReport: string | 
 function simulate(plan: Plan, shape: PipelineShape, costs: Costs | null, settings: AnalysisSettings): Report | string {
   if (!listable(plan)) return sizeProblem(shape) ?? 'the plan has too many stages to simulate';
   if (costs === null) return 'the split over stages does not fit the sizes';
-  const result = pipelineReport(shape, costs);
+  const result = pipelineReport(shape, costs, communicationOf(plan));
   return result.ok ? reportWithMoney(plan, costs, result.report, settings) : result.reason;
+}
+
+/** An unknown mode has a problem at its token; meanwhile transfers behave as without one. */
+function communicationOf({ communication }: Plan): SimulationOptions {
+  return { communication: communication.value ?? 'async' };
 }
 
 /** What the framework, or for a hand-made plan the schedule itself, says against the shape. */
@@ -312,7 +317,7 @@ export function timelineOf({ plan, costs, report, noReport }: PlanAnalysis): Tim
   const none = (reason: string): TimelineOutcome => ({ timeline: null, reason });
   const shape = shapeOf(plan);
   if (report === null || costs === null || typeof shape === 'string') return none(noReport ?? 'it is not simulated');
-  const result = pipelineReport(shape, costs);
+  const result = pipelineReport(shape, costs, communicationOf(plan));
   if (!result.ok) return none(result.reason);
   const { timeline } = result;
   if (timeline !== null) return { timeline };

@@ -6,7 +6,7 @@
 
 import type { FindingCode } from '../model/finding-codes.ts';
 import type { PlanKey } from '../model/plan.ts';
-import type { FrameworkId, ScheduleId } from '../model/schedule.ts';
+import type { CommunicationMode, FrameworkId, ScheduleId } from '../model/schedule.ts';
 
 export interface ScheduleRequest {
   readonly schedule: ScheduleId;
@@ -15,6 +15,8 @@ export interface ScheduleRequest {
   readonly microbatches: number;
   /** null: the framework's default. */
   readonly groupSize: number | null;
+  /** How transfers behave; absent: as the framework has it. */
+  readonly communication?: CommunicationMode;
 }
 
 export interface Refusal {

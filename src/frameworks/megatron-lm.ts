@@ -19,11 +19,21 @@ export const MEGATRON_LM: Framework = {
   refuse: firstRefusal([
     onlySchedules(TITLE, SCHEDULES),
     oneStage(TITLE, ['none', '1f1b']),
+    forSchedules(['1f1b'], overlapRefusal),
     forSchedules(['interleaved-1f1b'], interleavedRefusal),
   ]),
   defaultGroupSize: ({ pp }) => pp,
   variant: () => null,
 };
+
+function overlapRefusal({ communication }: ScheduleRequest): Refusal | null {
+  if (communication !== 'overlap' && communication !== 'overlap-flush') return null;
+  return {
+    code: 'options-conflict',
+    message: `${TITLE}: non-interleaved pipeline parallelism does not support overlapping p2p communication`,
+    about: ['schedule'],
+  };
+}
 
 function interleavedRefusal({ pp, microbatches, groupSize }: ScheduleRequest): Refusal | null {
   const group = groupSize ?? pp;

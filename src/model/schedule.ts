@@ -46,11 +46,24 @@ export const FRAMEWORK_IDS = [
   'maxtext',
   'mindformers',
   'paddlenlp',
+  'olmo-core',
+  'colossal-ai',
 ] as const;
 
 export type FrameworkId = (typeof FRAMEWORK_IDS)[number];
 
-/** How transfers behave: `async` never blocks the sender. Further modes are named when they are modelled. */
-export const COMMUNICATION_MODES = ['async'] as const;
+/**
+ * How transfers behave. `async`: a send never keeps its sender. `blocking`: Megatron-LM's calls, in which both ends
+ * meet. `overlap`, `overlap-flush`: Megatron-LM with overlapped transfers, the latter in warm-up and cool-down too.
+ * `sequential`: DeepSpeed, one action or transfer at a time. `one-stream`: torch, one queue of transfers per rank.
+ */
+export const COMMUNICATION_MODES = [
+  'async',
+  'blocking',
+  'overlap',
+  'overlap-flush',
+  'sequential',
+  'one-stream',
+] as const;
 
 export type CommunicationMode = (typeof COMMUNICATION_MODES)[number];

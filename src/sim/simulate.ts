@@ -1,19 +1,22 @@
 /**
  * The simulator's front door: a shape and its costs in, the report and the timeline out. Every rank runs its list in
  * order, as soon as possible; a transfer adds its time between different ranks and nothing on the same rank; sends do
- * not block.
+ * not block, unless another mode of communication is asked for.
  */
 
 import type { Costs } from '../model/costs.ts';
 import type { PipelineReport } from '../model/report.ts';
+import type { CommunicationMode } from '../model/schedule.ts';
 import type { Timeline } from '../model/timeline.ts';
 import { programFor } from './cache.ts';
+import { linked } from './communication/modes.ts';
+import { linkedTimeline, linkedTimer } from './communication/timing.ts';
 import { DEFAULT_OVERLAP_FACTOR, price } from './ops.ts';
 import { parseOrder } from './order-parse.ts';
 import { orderLines } from './order-text.ts';
 import { isLong, longReport } from './periodic.ts';
-import { type Compiled, compile } from './program.ts';
-import { reportOf } from './report.ts';
+import { type Compiled, compile, type Program } from './program.ts';
+import { reportBy, reportOf } from './report.ts';
 import { legality, scheduleRow, stageCount } from './schedules/table.ts';
 import { MAX_ACTIONS, type PipelineShape, sizeProblem } from './shape.ts';
 import { timelineOf } from './timeline.ts';
@@ -25,6 +28,8 @@ export interface SimulationOptions {
   readonly overlapFactor?: number;
   /** A custom order, one line per rank; the schedule then says the placement alone. */
   readonly order?: readonly string[] | null;
+  /** How transfers behave; `async` unless said. */
+  readonly communication?: CommunicationMode;
 }
 
 export type Simulated =
@@ -41,21 +46,58 @@ export type Simulated =
  * microbatches are not too large where the order repeats.
  */
 export function pipelineReport(shape: PipelineShape, costs: Costs, options: SimulationOptions = {}): Simulated {
-  const { overlapFactor = DEFAULT_OVERLAP_FACTOR, order = null } = options;
-  const report = order === null && isLong(shape) ? reportOfLong(shape, costs, options) : null;
+  const { overlapFactor = DEFAULT_OVERLAP_FACTOR, order = null, communication = 'async' } = options;
+  const canBeLong = order === null && communication === 'async' && isLong(shape);
+  const report = canBeLong ? reportOfLong(shape, costs, options) : null;
   const compiled = report === null ? programOf(shape, costs, options) : null;
   if (compiled?.ok === false) return compiled;
+  const timed = compiled === null ? null : timedProgram(compiled.program, costs, overlapFactor, communication);
+  if (timed?.ok === false) return timed;
   let timeline: Timeline | null | undefined;
   return {
     ok: true,
-    report: report ?? reportOf(compiled!.program, costs, overlapFactor),
+    report: report ?? timed!.report,
     get timeline() {
       if (timeline !== undefined) return timeline;
-      const made = compiled ?? programOf(shape, costs, options);
-      timeline = made.ok ? timelineOf(made.program, price(made.program.ops, costs, overlapFactor), costs.unit) : null;
+      const made = timed ?? fullProgram(shape, costs, options);
+      timeline = made.ok ? made.timeline() : null;
       return timeline;
     },
   };
+}
+
+type Timed =
+  | { readonly ok: true; readonly report: PipelineReport; readonly timeline: () => Timeline }
+  | { readonly ok: false; readonly reason: string };
+
+/** A compiled order at its costs. Refuses transfers that lock up. */
+export function timedProgram(
+  program: Program,
+  costs: Costs,
+  overlapFactor: number,
+  communication: CommunicationMode,
+): Timed {
+  const prices = () => price(program.ops, costs, overlapFactor);
+  if (communication === 'async') {
+    return {
+      ok: true,
+      report: reportOf(program, costs, overlapFactor),
+      timeline: () => timelineOf(program, prices(), costs.unit),
+    };
+  }
+  const joined = linked(program, communication);
+  if (!joined.ok) return joined;
+  return {
+    ok: true,
+    report: reportBy(linkedTimer(joined.linked), program, costs, overlapFactor)!,
+    timeline: () => linkedTimeline(joined.linked, prices(), costs.unit),
+  };
+}
+
+function fullProgram(shape: PipelineShape, costs: Costs, options: SimulationOptions): Timed {
+  const { overlapFactor = DEFAULT_OVERLAP_FACTOR, communication = 'async' } = options;
+  const compiled = programOf(shape, costs, options);
+  return compiled.ok ? timedProgram(compiled.program, costs, overlapFactor, communication) : compiled;
 }
 
 /** null where the shape and its costs are refused, and where only the full run can tell. */

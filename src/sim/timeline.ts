@@ -5,12 +5,17 @@
 
 import type { Timeline } from '../model/timeline.ts';
 import type { Prices } from './ops.ts';
+import type { Order } from './order.ts';
 import type { Program } from './program.ts';
 
 /** Starts are recorded as the scan computes them: an end less its duration is not exactly the start. */
 export function timelineOf(program: Program, prices: Prices, unit: Timeline['unit']): Timeline {
-  const { ids, microbatchBits, rankStart, pp } = program.order;
-  const times = scanByRank(program, prices);
+  return timelineFrom(program.order, scanByRank(program, prices), unit);
+}
+
+/** The columns of times by list entry; the first entry of a pair takes over the times of the second. */
+export function timelineFrom(order: Order, times: Times, unit: Timeline['unit']): Timeline {
+  const { ids, microbatchBits, rankStart, pp } = order;
   const kind = new Uint8Array(ids.length);
   const stage = new Int32Array(ids.length);
   const microbatch = new Int32Array(ids.length);
@@ -25,7 +30,7 @@ export function timelineOf(program: Program, prices: Prices, unit: Timeline['uni
   return { pp, unit, rankStart, ...times, kind, stage, microbatch };
 }
 
-interface Times {
+export interface Times {
   readonly makespan: number;
   readonly start: Float64Array;
   readonly end: Float64Array;

@@ -133,6 +133,11 @@ const list = (description: string): ListKey => ({ type: 'list', description });
 
 const COMMUNICATION_MEANINGS: Readonly<Record<CommunicationMode, string>> = {
   async: 'A send never blocks the sender.',
+  blocking: 'Megatron-LM without overlap: sends and receives are calls in which both ranks meet.',
+  overlap: 'Megatron-LM with overlapped transfers while forwards and backwards alternate.',
+  'overlap-flush': 'Megatron-LM with overlapped transfers in warm-up and cool-down too.',
+  sequential: 'DeepSpeed: a rank computes or transfers, one at a time.',
+  'one-stream': 'torch: the transfers of a rank run one after the other, in the order of its list.',
 };
 
 const HOUR_MS = 3_600_000;
