@@ -33,8 +33,10 @@ export function parseOrder(lines: readonly string[], sizes: OrderSizes): ParsedO
   const rankStart = new Int32Array(pp + 1);
   for (let rank = 0; rank < pp; rank++) {
     for (const word of lines[rank]!.split(/\s+/).filter(Boolean)) {
-      const pair = PAIR.exec(word);
-      for (const [i, text] of (pair === null ? [word] : pair.slice(1)).entries()) {
+      const parts = partsOf(word);
+      if (parts === null)
+        return { ok: false, reason: `rank ${rank}: ${word.slice(0, 40)} is not a forward with a backward` };
+      for (const [i, text] of parts.entries()) {
         const id = actionId(text, rank, sizes, steps);
         if (typeof id === 'string') return { ok: false, reason: `rank ${rank}: ${id}` };
         ids.push(i === 1 ? ~id : id);
@@ -45,6 +47,14 @@ export function parseOrder(lines: readonly string[], sizes: OrderSizes): ParsedO
   const order = { ...sizes, microbatchBits: steps.microbatchBits, ids: Int32Array.from(ids), rankStart };
   const missing = incompleteness(order);
   return missing === null ? { ok: true, order } : { ok: false, reason: missing };
+}
+
+/** A word's actions, the forward of a pair first; null for a pair of other kinds. */
+function partsOf(word: string): readonly string[] | null {
+  const [, first, second] = PAIR.exec(word) ?? [];
+  if (first === undefined || second === undefined) return [word];
+  const [forward, backward] = first.startsWith('F') ? [first, second] : [second, first];
+  return forward.startsWith('F') && /^[IB]/.test(backward) ? [forward, backward] : null;
 }
 
 function actionId(
