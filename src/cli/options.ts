@@ -4,8 +4,10 @@
  */
 
 import { framework } from '../frameworks/table.ts';
+import type { FreedAt } from '../model/memory-curve.ts';
 import type { ScheduleId } from '../model/schedule.ts';
 import { COMMUNICATION_MODES, type CommunicationMode, FRAMEWORK_IDS, type FrameworkId } from '../model/schedule.ts';
+import { readOrder } from '../sim/order-read.ts';
 import { SCHEDULES, scheduleByAlias } from '../sim/schedules/table.ts';
 
 export interface SimulateRequest {
@@ -21,6 +23,11 @@ export interface SimulateRequest {
   readonly p2p: number;
   /** One transfer time per edge between stages s and s + 1; null: `p2p` everywhere. */
   readonly p2pEdges: readonly number[] | null;
+  /** Ranks that share a node; null: all do. */
+  readonly ranksPerNode: number | null;
+  /** A transfer between nodes, and one from the last rank of a loop back to the first; null: as `p2p`, as its link. */
+  readonly p2pCrossNode: number | null;
+  readonly p2pWrapAround: number | null;
   /** One factor per stage; null: 1 everywhere. */
   readonly stageScale: readonly number[] | null;
   readonly communication: CommunicationMode;
@@ -29,7 +36,14 @@ export interface SimulateRequest {
   readonly memoryLimit: number | null;
   /** A custom order, one line per rank. */
   readonly order: readonly string[] | null;
+  /** What was passed over or put right when the custom order was read. */
+  readonly orderNotes: readonly string[];
   readonly orders: boolean;
+  readonly memoryCurve: boolean;
+  /** At which gradient a split backward lets its microbatch go, for the memory curve. */
+  readonly freedAt: FreedAt;
+  /** Bytes of a live stage-microbatch: one for all stages, or one each; null: not known. */
+  readonly activationBytes: readonly number[] | null;
   /** Standard deviation of the logarithm of every action's factor; null: nothing varies. */
   readonly jitter: number | null;
   readonly samples: number | null;
@@ -63,18 +77,24 @@ const OPTIONS = {
   backwardWeight: { kind: 'number' },
   p2p: { kind: 'number' },
   p2pEdges: { kind: 'numbers' },
+  ranksPerNode: { kind: 'whole', least: 1 },
+  p2pCrossNode: { kind: 'number' },
+  p2pWrapAround: { kind: 'number' },
   stageScale: { kind: 'numbers' },
   communication: { kind: 'word', known: () => COMMUNICATION_MODES, find: one(COMMUNICATION_MODES) },
   overlapFactor: { kind: 'number' },
   memoryLimit: { kind: 'whole', least: 1 },
   order: { kind: 'lines' },
   orders: { kind: 'switch' },
+  memoryCurve: { kind: 'switch' },
+  freedAt: { kind: 'word', known: () => ['I', 'W'], find: one(['I', 'W']) },
+  activationBytes: { kind: 'numbers' },
   jitter: { kind: 'number' },
   samples: { kind: 'whole', least: 1 },
   seed: { kind: 'whole', least: 0 },
   rankScale: { kind: 'numbers' },
   microbatchScale: { kind: 'numbers' },
-} as const satisfies Readonly<Record<keyof SimulateRequest, OptionKind>>;
+} as const satisfies Readonly<Record<Exclude<keyof SimulateRequest, 'orderNotes'>, OptionKind>>;
 
 type OptionKey = keyof typeof OPTIONS;
 
@@ -128,11 +148,20 @@ function request(given: Readonly<Record<string, unknown>>, name: (key: string) =
     if (!parsed.ok) return { ok: false, problem: `${name(key)} takes ${parsed.problem}, not ${shown(raw)}` };
     values[key] = parsed.value;
   }
-  const missing = (['schedule', 'pp', 'microbatches'] as const).find((key) => values[key] === undefined);
+  const read = values.order === undefined ? null : readOrder(values.order as string);
+  if (read?.ok === false) return { ok: false, problem: read.reason };
+  // A custom order speaks of sizes itself; what is asked for goes before.
+  const said = read === null ? {} : { ...read.order.sizes, ...values };
+  const all = { ...values, ...said } as typeof values;
+  const missing = (['schedule', 'pp', 'microbatches'] as const).find((key) => all[key] === undefined);
   if (missing !== undefined) return { ok: false, problem: `${name(missing)} is missing` };
   return {
     ok: true,
-    value: { ...DEFAULTS, ...(values as Required<Pick<SimulateRequest, 'schedule' | 'pp' | 'microbatches'>>) },
+    value: {
+      ...DEFAULTS,
+      ...(all as Required<Pick<SimulateRequest, 'schedule' | 'pp' | 'microbatches'>>),
+      ...(read === null ? {} : { order: read.order.lines, orderNotes: read.order.notes }),
+    },
   };
 }
 
@@ -145,12 +174,19 @@ const DEFAULTS = {
   backwardWeight: 1,
   p2p: 0,
   p2pEdges: null,
+  ranksPerNode: null,
+  p2pCrossNode: null,
+  p2pWrapAround: null,
   stageScale: null,
   communication: 'async',
   overlapFactor: 1,
   memoryLimit: null,
   order: null,
+  orderNotes: [],
   orders: false,
+  memoryCurve: false,
+  freedAt: 'W',
+  activationBytes: null,
   jitter: null,
   samples: null,
   seed: null,
@@ -176,9 +212,11 @@ function parse(option: OptionKind, raw: unknown): Parsed<unknown> {
         : { ok: false, problem: 'numbers of at least 0, a,b,…' };
     }
     case 'lines': {
-      const lines = typeof raw === 'string' ? raw.split('\n').filter((line) => line.trim() !== '') : raw;
-      const ok = Array.isArray(lines) && lines.every((line) => typeof line === 'string');
-      return ok ? { ok, value: lines } : { ok: false, problem: 'one line of actions per rank' };
+      if (typeof raw === 'string') return { ok: true, value: raw };
+      const ok = Array.isArray(raw) && raw.every((line) => typeof line === 'string');
+      // A rank without actions still has its line.
+      const lines = ok ? raw.map((line: string, rank) => (line.trim() === '' ? `rank ${rank}:` : line)) : [];
+      return ok ? { ok, value: lines.join('\n') } : { ok: false, problem: 'one line of actions per rank' };
     }
     case 'switch':
       return typeof raw === 'boolean' ? { ok: true, value: raw } : { ok: false, problem: 'true or false' };

@@ -1,5 +1,6 @@
 /** The answer of `simulate` for a person: the headline, its parts, a small picture, and a line per rank. */
 
+import type { MemoryCurve } from '../model/memory-curve.ts';
 import type { RankReport } from '../model/report.ts';
 import type { Timeline } from '../model/timeline.ts';
 import type { Spread, Variation } from '../model/variation.ts';
@@ -12,6 +13,7 @@ const MAX_PICTURE_ACTIONS = 200_000;
 /** By kind: F, I, W, B. */
 const INK = ['░', '▒', '▓', '█'] as const;
 const OVERLAPPED = '▚';
+const HEIGHTS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
 export function answerText(answer: Answer, measured: Timing | null): string {
   const { shape, report, request } = answer;
@@ -24,9 +26,11 @@ export function answerText(answer: Answer, measured: Timing | null): string {
     ...(shape.groupSize > 1 ? [`group size ${shape.groupSize}`] : []),
     ...(request.memoryLimit === null ? [] : [`at most ${request.memoryLimit} live stage-microbatches a rank`]),
     ...(request.framework === null ? [] : [`as ${request.framework} runs it`]),
+    ...(request.communication === 'async' ? [] : [`${request.communication} transfers`]),
   ];
   const lines = [
     sizes.join(' · '),
+    ...request.orderNotes.map((note) => `  note: ${note}`),
     '',
     `  idle share    ${percent(report.bubbleFraction)} of a makespan of ${amount(report.makespan)}`,
     `                schedule ${signed(waterfall.schedule)}, imbalance ${signed(waterfall.imbalance)}, communication ${signed(waterfall.communication)}`,
@@ -36,6 +40,7 @@ export function answerText(answer: Answer, measured: Timing | null): string {
     '',
     ...picture(answer),
     ...rankTable(report.ranks),
+    ...(answer.memoryCurve === null ? [] : memoryLines(answer.memoryCurve, report.makespan)),
     ...(answer.orders === null ? [] : ['', ...answer.orders.map((order, rank) => `rank ${rank}: ${order}`)]),
     ...(measured === null ? [] : ['', timingLine(measured)]),
   ];
@@ -54,6 +59,27 @@ function variationLines({ samples, seed, makespan, bubbleFraction }: Variation):
 function timingLine({ actions, orderMs, simulateMs, cachedMs, runs }: Timing): string {
   const ms = (time: number) => `${time.toFixed(3)} ms`;
   return `${actions} actions: order ${ms(orderMs)}, simulation ${ms(simulateMs)}, new costs ${ms(cachedMs)} (medians of ${runs} runs)`;
+}
+
+/** A row per rank, a column per slice of time: the most that the rank holds in it, as a share of the largest peak. */
+function memoryLines({ ranks, freedAt }: MemoryCurve, makespan: number): readonly string[] {
+  const most = Math.max(...ranks.map(({ live }) => Math.max(...Array.from(live))));
+  const rows = ranks.slice(0, MAX_PICTURE_RANKS).map((memory, rank) => {
+    const columns = new Array<number>(PICTURE_COLUMNS).fill(0);
+    for (let i = 0; i < memory.live.length; i++) {
+      const until = i + 1 < memory.time.length ? memory.time[i + 1]! : memory.time[i]!;
+      const column = (time: number) => Math.min(PICTURE_COLUMNS - 1, Math.floor((time / makespan) * PICTURE_COLUMNS));
+      for (let c = column(memory.time[i]!); c <= column(until); c++)
+        columns[c] = Math.max(columns[c]!, memory.live[i]!);
+    }
+    const row = columns.map((live) => (live === 0 ? '·' : HEIGHTS[Math.ceil((live / most) * HEIGHTS.length) - 1]!));
+    return `  ${String(rank).padStart(4)}  ${row.join('')}`;
+  });
+  return [
+    '',
+    `  live stage-microbatches, at most ${most}; let go at the ${freedAt === 'W' ? 'weight' : 'input'} gradient`,
+    ...(makespan > 0 ? rows : []),
+  ];
 }
 
 function rankTable(ranks: readonly RankReport[]): readonly string[] {

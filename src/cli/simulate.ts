@@ -9,15 +9,17 @@ import { chromeTrace } from '../sim/chrome-trace.ts';
 import { answer, answerJson } from './answer.ts';
 import { batch } from './batch.ts';
 import { type Parsed, requestFromFlags, simulateFlags } from './options.ts';
-import { orderFile } from './order-file.ts';
+import { orderFile, orderFormat, writeOrder } from './order-file.ts';
 import { answerText } from './simulate-text.ts';
 import { timing } from './timing.ts';
 
 export const SIMULATE_USAGE =
   'usage: bubblelens simulate --schedule S --pp P --microbatches M [--vpp V] [--group-size G] [--framework NAME] ' +
-  '[--forward F --backward-input I --backward-weight W] [--p2p C | --p2p-edges a,b,…] [--stage-scale a,b,…] ' +
+  '[--forward F --backward-input I --backward-weight W] [--stage-scale a,b,…] ' +
+  '[--p2p C [--ranks-per-node N --p2p-cross-node C] [--p2p-wrap-around C] | --p2p-edges a,b,…] ' +
   '[--communication MODE] [--overlap-factor K] [--jitter SIGMA [--samples N] [--seed S] [--rank-scale a,b,…] [--microbatch-scale a,b,…]] ' +
-  '[--memory-limit N] [--order FILE] [--orders] [--trace OUT.json] [--timing] [--json], ' +
+  '[--memory-limit N] [--order FILE] [--order-out FILE [--order-format text|csv|csv-comms]] [--orders] ' +
+  '[--memory-curve [--freed-at I|W] [--activation-bytes N,…]] [--trace OUT.json] [--timing] [--json], ' +
   'or simulate --batch with one JSON request a line on stdin';
 
 /** Where a command reads and writes: the process, or what stands for it in a test. */
@@ -31,18 +33,23 @@ export interface Streams {
 export async function simulate(args: readonly string[], streams: Streams = process): Promise<number> {
   const flags = readFlags(args);
   if (!flags.ok) return fail(streams, flags.problem);
-  const { batch: isBatch, trace, timing: isTimed, json, ...rest } = flags.value;
+  const { batch: isBatch, trace, timing: isTimed, json, 'order-out': out, 'order-format': form, ...rest } = flags.value;
   if (isBatch === true) {
-    const stray = Object.keys(rest).length > 0 || trace !== undefined || isTimed !== undefined;
+    const stray = Object.keys(rest).length > 0 || [trace, isTimed, out, form].some((each) => each !== undefined);
     if (stray) return fail(streams, '--batch takes its requests from stdin, and no other option');
     return batch(streams.stdin, streams.stdout);
   }
+  if (form !== undefined && out === undefined) return fail(streams, '--order-format is given without --order-out');
+  const format = typeof out === 'string' ? orderFormat(out, form) : null;
+  if (format?.ok === false) return fail(streams, format.problem);
   const order = typeof rest.order === 'string' ? orderFile(rest.order) : null;
   if (order !== null && !order.ok) return fail(streams, order.problem);
   const request = requestFromFlags({ ...rest, order: order?.value });
   if (!request.ok) return fail(streams, request.problem);
   const answered = answer(request.value);
   if (!answered.ok) return fail(streams, answered.problem);
+  const unwritten = format === null ? null : writeOrder(String(out), format.value, answered.value);
+  if (unwritten !== null) return fail(streams, unwritten);
   const measured = isTimed === true ? timing(answered.value) : null;
   if (typeof trace === 'string') {
     try {
@@ -67,6 +74,8 @@ function readFlags(args: readonly string[]): Parsed<Readonly<Record<string, unkn
         ...simulateFlags(),
         batch: { type: 'boolean' },
         trace: { type: 'string' },
+        'order-out': { type: 'string' },
+        'order-format': { type: 'string' },
         timing: { type: 'boolean' },
         json: { type: 'boolean' },
       },

@@ -10,10 +10,9 @@ import type { Order } from '../sim/order.ts';
 import { parseOrder } from '../sim/order-parse.ts';
 import { isLong } from '../sim/periodic.ts';
 import { compile } from '../sim/program.ts';
-import { reportOf } from '../sim/report.ts';
 import type { ScheduleRow } from '../sim/schedules/row.ts';
 import { scheduleRow, stageCount } from '../sim/schedules/table.ts';
-import { pipelineReport } from '../sim/simulate.ts';
+import { pipelineReport, timedProgram } from '../sim/simulate.ts';
 import { type Answer, CLI_MAX_ACTIONS } from './answer.ts';
 
 const RUNS = 21;
@@ -29,7 +28,7 @@ export interface Timing {
 
 export function timing(answer: Answer): Timing {
   const { shape, costs, request } = answer;
-  if (request.order === null && isLong(shape)) return timingOfLong(answer);
+  if (request.order === null && request.communication === 'async' && isLong(shape)) return timingOfLong(answer);
   const row = scheduleRow(shape.schedule)!;
   return medians(() => {
     const inputs = structuredClone({ shape, costs });
@@ -38,9 +37,9 @@ export function timing(answer: Answer): Timing {
     const ordered = performance.now();
     const compiled = compile(made);
     if (!compiled.ok) throw new Error(compiled.reason);
-    reportOf(compiled.program, inputs.costs, request.overlapFactor);
+    timedProgram(compiled.program, inputs.costs, request.overlapFactor, request.communication);
     const simulated = performance.now();
-    reportOf(compiled.program, inputs.costs, request.overlapFactor);
+    timedProgram(compiled.program, inputs.costs, request.overlapFactor, request.communication);
     return {
       actions: made.ids.length,
       orderMs: ordered - start,

@@ -13,11 +13,12 @@ const MAX_JITTER = 2;
 
 /** Why the request's variation cannot be told, in one line; null when it can, or none is asked. */
 export function variationProblem(request: SimulateRequest): string | null {
-  const { jitter, samples, seed, rankScale, microbatchScale, pp, microbatches } = request;
+  const { jitter, samples, seed, rankScale, microbatchScale, pp, microbatches, communication } = request;
   if (jitter === null) {
     const alone = Object.entries({ samples, seed, rankScale, microbatchScale }).find(([, value]) => value !== null);
     return alone === undefined ? null : `${alone[0]} says how a run varies, but jitter is missing`;
   }
+  if (communication !== 'async') return `how a run varies is told for async transfers, not for ${communication} ones`;
   if (jitter > MAX_JITTER) return `the jitter is ${jitter}; it is the spread of a logarithm, at most ${MAX_JITTER}`;
   if (samples !== null && samples > MAX_SAMPLES) return `${samples} samples are too many (at most ${MAX_SAMPLES})`;
   if (rankScale !== null && rankScale.length !== pp) {

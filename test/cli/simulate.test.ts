@@ -67,7 +67,31 @@ test('what cannot be simulated is one line on stderr and exit code 2', async () 
     [`${sound} --p2p-edges 1,2,3,4`, /4 transfer times are given for 3 edges/],
     [`${sound} --framework keras`, /--framework takes one of megatron-lm, .*, not "keras"/],
     [`${sound} --framework torch --microbatches 3`, /microbatches \(3\) must be .* stages \(4\)/],
-    [`${sound} --communication smoke`, /--communication takes one of async/],
+    [`${sound} --communication smoke`, /--communication takes one of async, blocking, .*, one-stream, not "smoke"/],
+    [`${sound} --communication overlap --framework megatron-lm`, /does not support overlapping p2p communication/],
+    [
+      `${sound} --communication blocking --jitter 0.1`,
+      /how a run varies is told for async transfers, not for blocking/,
+    ],
+    [
+      '--schedule 1f1b --pp 4 --microbatches 1000000 --communication blocking',
+      /8,000,000 actions are too many .* blocking/,
+    ],
+    [
+      '--schedule zbv --pp 2 --vpp 2 --microbatches 9 --communication sequential',
+      /the transfers deadlock: rank 0 waits/,
+    ],
+    [`${sound} --p2p-cross-node 1`, /but not how many ranks share a node/],
+    [`${sound} --ranks-per-node 0`, /--ranks-per-node takes a whole number from 1/],
+    [`${sound} --activation-bytes 1,2`, /activation bytes are given for 2 of 4 stages/],
+    [`${sound} --memory-curve --freed-at B`, /--freed-at takes one of I, W, not "B"/],
+    [`${sound} --order-format csv`, /--order-format is given without --order-out/],
+    [`${sound} --order-out x --order-format xml`, /--order-format takes one of text, csv, csv-comms, not "xml"/],
+    [`${sound} --order-out /nonexistent/folder/x`, /--order-out .*ENOENT/],
+    [
+      '--schedule dualpipe --pp 2 --vpp 2 --microbatches 4 --order-out x.csv',
+      /torch's CSV has every stage on one rank/,
+    ],
     [`${sound} --nonsense 1`, /Unknown option '--nonsense'/],
     [`${sound} --trace /nonexistent/folder/x.json`, /--trace .*ENOENT/],
     [`${sound} extra`, /Unexpected argument 'extra'/],
@@ -79,6 +103,86 @@ test('what cannot be simulated is one line on stderr and exit code 2', async () 
     assert.match(err, /^bubblelens simulate: [^\n]+\n$/, line);
     assert.match(err, expected);
   }
+});
+
+test('what a framework or a schedule refuses is its reason, in one line', async () => {
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ['dualpipe --pp 3 --vpp 2 --microbatches 8 --framework dualpipe', /DualPipe: num_ranks must be even, but it is 3/],
+    ['dualpipe --pp 4 --vpp 2 --microbatches 9 --framework dualpipe', /DualPipe: num_chunks must be even, .* is 9/],
+    ['dualpipe --pp 4 --vpp 2 --microbatches 6 --framework dualpipe', /num_chunks must be at least num_ranks \* 2 = 8/],
+    ['dualpipe --pp 3 --vpp 2 --microbatches 8', /even/],
+    ['dualpipe --pp 4 --vpp 2 --microbatches 9', /even/],
+    ['dualpipe --pp 4 --vpp 2 --microbatches 6', /8/],
+    [
+      'dualpipev --pp 4 --vpp 2 --microbatches 6 --framework torch',
+      /at least as many microbatches as stages, but got 6/,
+    ],
+    ['1f1b --pp 4 --microbatches 3 --framework torch', /microbatches \(3\) must be greater than or equal to .* \(4\)/],
+    [
+      'interleaved-1f1b --pp 4 --vpp 2 --microbatches 8 --group-size 3 --framework megatron-lm',
+      /\[PP=4, M=8\], but it is 3/,
+    ],
+    [
+      'interleaved-1f1b --pp 4 --vpp 2 --microbatches 8 --group-size 9 --framework megatron-lm',
+      /\[PP=4, M=8\], but it is 9/,
+    ],
+    ['interleaved-1f1b --pp 4 --vpp 2 --microbatches 10 --framework megatron-lm', /remainder of M=10 .* but it is 2/],
+    ['grouped-interleaved --pp 4 --vpp 2 --microbatches 8 --group-size 5', /group/],
+    ['interleaved-1f1b --pp 3 --vpp 2 --microbatches 3 --group-size 1', /the order deadlocks: rank 0 at .* waits for /],
+  ];
+  for (const [line, expected] of cases) {
+    const { code, out, err } = await run(words(`--schedule ${line}`));
+    assert.deepEqual([code, out], [2, ''], line);
+    assert.match(err, /^bubblelens simulate: [^\n]+\n$/, line);
+    assert.match(err, expected, line);
+  }
+});
+
+test('the order of any schedule goes out as text or CSV and comes back, with its sizes, to the same answer', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bubblelens-'));
+  try {
+    const flags = ['1f1b --pp 3', 'zb-1p --pp 4', 'v-half --pp 2 --vpp 2', 'dualpipev --pp 2 --vpp 2'];
+    for (const form of ['text', 'csv', 'csv-comms']) {
+      for (const schedule of flags) {
+        const file = join(folder, form === 'text' ? 'order.txt' : 'order.csv');
+        const ask = words(`--schedule ${schedule} --microbatches 6 --json --order-format ${form} --order-out`);
+        const first = await run([...ask, file]);
+        assert.deepEqual([first.code, first.err], [0, ''], schedule);
+        const again = await run(['--json', '--order', file]);
+        const [made, read] = [first, again].map(({ out }) => JSON.parse(out));
+        assert.deepEqual([read.pp, read.vpp, read.microbatches, read.customOrder], [made.pp, made.vpp, 6, true]);
+        assert.deepEqual([read.makespan, read.ranks], [made.makespan, made.ranks]);
+        assert.equal(read.notes?.length ?? 0, form === 'csv-comms' ? 1 : 0);
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a batch takes modes, edges, memory curves and a CSV as the order', async () => {
+  const base = { schedule: '1f1b', pp: 2, microbatches: 2, p2p: 1 };
+  const lines = [
+    { ...base, communication: 'sequential' },
+    { ...base, memoryCurve: true, activationBytes: [4, 2] },
+    { ...base, ranksPerNode: 1, p2pCrossNode: 3 },
+    { order: '0F0,0F1,,0B0,0B1\n,1F1,1B0,1F2,1B1\n', p2p: 1 },
+    { ...base, order: ['F0.0 F0.1 B0.0', 'F1.0 B1.0 F1.1 B1.1'] },
+  ];
+  const { out } = await run(['--batch'], lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const [sequential, memory, nodes, csv, broken] = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.equal(sequential.communication, 'sequential');
+  assert.deepEqual(memory.memoryCurve.freedAt, 'W');
+  assert.deepEqual(memory.memoryCurve.ranks[1].live, [0, 1, 0, 1, 0]);
+  assert.deepEqual(memory.memoryCurve.ranks[0].bytes, [0, 4, 8, 4, 0]);
+  assert.equal(memory.ranks[0].peakBytes, 8);
+  assert.ok(nodes.makespan > memory.makespan);
+  assert.equal(csv.makespan, memory.makespan);
+  assert.match(csv.notes[1], /^rank 1 lists its forwards from microbatch 1 to 2/);
+  assert.equal(broken.error, 'B0.1 is missing from the order');
 });
 
 test('a batch answers line by line in order, and goes on after a refusal', async () => {
