@@ -9,6 +9,7 @@ const LOADERS = {
   yaml: () => import('./parse/yaml.ts'),
   jsonc: () => import('./parse/jsonc.ts'),
   toml: () => import('./parse/toml.ts'),
+  python: () => import('./parse/python.ts'),
 } as const satisfies Record<ParserName, () => Promise<unknown>>;
 
 type Parsers = { [N in ParserName]: Awaited<ReturnType<(typeof LOADERS)[N]>> };
@@ -19,6 +20,7 @@ export async function loadParsers(names: readonly ParserName[]): Promise<void> {
   if (names.includes('yaml')) loaded.yaml ??= await LOADERS.yaml();
   if (names.includes('jsonc')) loaded.jsonc ??= await LOADERS.jsonc();
   if (names.includes('toml')) loaded.toml ??= await LOADERS.toml();
+  if (names.includes('python')) loaded.python ??= await LOADERS.python();
 }
 
 export function parsersLoaded(names: readonly ParserName[]): boolean {

@@ -5,7 +5,7 @@
  */
 
 import type { Finding } from '../model/finding.ts';
-import type { TextRange } from '../model/source.ts';
+import type { Source, TextRange } from '../model/source.ts';
 
 export type ScalarValue = string | number | boolean | null;
 
@@ -16,6 +16,8 @@ export interface ScalarNode {
   readonly text: string;
   readonly quoted: boolean;
   readonly range: TextRange;
+  /** Where the value comes from, when it is more than its text (Python); unknown values have no other sign. */
+  readonly source?: Source;
 }
 
 export interface MapEntry {

@@ -5,7 +5,7 @@
  */
 
 import type { Finding } from '../model/finding.ts';
-import { fromText, type Sourced, unknown } from '../model/source.ts';
+import { fromText, type Sourced, type Unknown, unknown } from '../model/source.ts';
 import { finding } from './limits.ts';
 import { nodeAt, type ScalarNode, type TreeNode } from './tree.ts';
 
@@ -59,6 +59,16 @@ function absentOrNull(node: TreeNode): boolean {
   return node.kind === 'missing' || (node.kind === 'scalar' && node.value === null);
 }
 
+/** The front end's own word that a value is not known. */
+function openSource(node: TreeNode): Unknown | null {
+  return node.kind === 'scalar' && node.source?.kind === 'unknown' ? { value: null, source: node.source } : null;
+}
+
+/** The value with where it comes from: its text, unless the front end knows better. */
+function read<T>(value: T, { source, range }: ScalarNode): Sourced<T> {
+  return source === undefined || source.kind === 'unknown' ? fromText(value, range) : { value, source };
+}
+
 function refuse(node: Exclude<TreeNode, { kind: 'missing' }>, path: string, takes: string, problems: Finding[]) {
   problems.push(finding('invalid-value', `${path} takes ${takes}, not ${quoteValue(node)}`, node.range));
   return unknown(`a ${path} that is ${takes}`, undefined, node.range);
@@ -77,9 +87,11 @@ export function numberAt(
 ): Sourced<number> {
   const node = nodeAt(root, path);
   if (node.kind === 'missing' || absentOrNull(node)) return absent;
+  const open = openSource(node);
+  if (open !== null) return open;
   const value = node.kind === 'scalar' ? numberOf(node) : null;
   return node.kind === 'scalar' && value !== null && rule.accepts(value)
-    ? fromText(value, node.range)
+    ? read(value, node)
     : refuse(node, path, rule.takes, problems);
 }
 
@@ -87,8 +99,10 @@ export function numberAt(
 export function textAt(root: TreeNode, path: string, absent: Sourced<string>, problems: Finding[]): Sourced<string> {
   const node = nodeAt(root, path);
   if (node.kind === 'missing' || absentOrNull(node)) return absent;
+  const open = openSource(node);
+  if (open !== null) return open;
   if (node.kind !== 'scalar') return refuse(node, path, 'a text', problems);
-  return fromText(typeof node.value === 'string' ? node.value : node.text, node.range);
+  return read(typeof node.value === 'string' ? node.value : node.text, node);
 }
 
 export function booleanAt(
@@ -99,8 +113,10 @@ export function booleanAt(
 ): Sourced<boolean> {
   const node = nodeAt(root, path);
   if (node.kind === 'missing' || absentOrNull(node)) return absent;
+  const open = openSource(node);
+  if (open !== null) return open;
   return node.kind === 'scalar' && typeof node.value === 'boolean'
-    ? fromText(node.value, node.range)
+    ? read(node.value, node)
     : refuse(node, path, 'true or false', problems);
 }
 
@@ -114,8 +130,10 @@ export function choiceAt<T extends string>(
 ): Sourced<T> {
   const node = nodeAt(root, path);
   if (node.kind === 'missing' || absentOrNull(node)) return absent;
+  const open = openSource(node);
+  if (open !== null) return open;
   const found = node.kind === 'scalar' ? choices.find((choice) => choice === node.value) : undefined;
-  return found === undefined
+  return found === undefined || node.kind !== 'scalar'
     ? refuse(node, path, `one of ${choices.join(', ')}`, problems)
-    : fromText(found, node.range);
+    : read(found, node);
 }

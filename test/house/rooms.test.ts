@@ -37,7 +37,7 @@ const ROOMS: readonly Room[] = [
   {
     at: 'src/readers/',
     rooms: ['src/model/', 'src/frameworks/'],
-    packages: ['yaml', 'jsonc-parser', 'toml-eslint-parser'],
+    packages: ['yaml', 'jsonc-parser', 'toml-eslint-parser', '@lezer/common', '@lezer/python'],
     pure: true,
   },
   { at: 'src/advice/', rooms: ['src/model/', 'src/frameworks/', 'src/sim/', 'src/cost/'], packages: [], pure: true },

@@ -31,6 +31,8 @@ interface Walk extends Interpolation {
 
 /** The value of a scalar at a dotted path of `root`, for relative references. */
 export function textOf(node: ScalarNode, path: string, interpolation: Interpolation): Sourced<string> {
+  if (node.source?.kind === 'unknown') return { value: null, source: node.source };
+  if (node.source !== undefined) return { value: String(node.value), source: node.source };
   return scalarValue(node, path, { ...interpolation, steps: 0, note: null }, 0);
 }
 
