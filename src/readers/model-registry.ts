@@ -81,6 +81,16 @@ const PRIMUS: readonly Row[] = [
   ['DeepSeek-V4-Pro', [61, 7168, 128, 1, 18432, 129280], [384, 6, 3072, 3072]],
 ];
 
+/** Read at NVIDIA/NeMo@8cfedd7203 nemo/collections/llm/gpt/model/{nemotron,base}.py; none has a gated feed-forward. */
+const NEMO: readonly Row[] = [
+  ['Nemotron-3-4B', [32, 3072, 24, 8, 9216, 256000]],
+  ['Nemotron-3-8B', [32, 4096, 32, 32, 16384, 256000]],
+  ['Nemotron-3-22B', [40, 6144, 48, 48, 24576, 256000]],
+  ['Nemotron-4-15B', [32, 6144, 48, 8, 24576, 256000]],
+  ['Nemotron-4-340B', [96, 18432, 96, 8, 73728, 256000]],
+  ['GPT-3-175B', [96, 12288, 96, 96, 49152, 50257]],
+];
+
 /** The same figures as a flavor of torchtitan's table. */
 const FLAVORS: readonly (readonly [label: string, family: string, flavor: string])[] = [
   ['Llama-2-7B', 'llama2', '7b'],
@@ -197,6 +207,7 @@ const MODELS: ReadonlyMap<string, KnownModel> = (() => {
     ...PUBLISHED.map((row) => known(`config.json of ${row[0]} on huggingface.co`)(row)),
     ...SLIME.map(known('THUDM/slime@624b824a scripts/models')),
     ...PRIMUS.map(known('AMD-AGI/Primus@fd1eeabb primus/configs/models/megatron')),
+    ...NEMO.map(known('NVIDIA/NeMo@8cfedd7203 nemo/collections/llm/gpt/model')),
     ...fromFlavors(),
   ];
   const models = new Map(rows.map((row) => [keyOf(row.label), row]));

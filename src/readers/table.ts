@@ -9,6 +9,7 @@ import { gptNeox } from './gpt-neox.ts';
 import { llamaFactoryReader } from './llama-factory.ts';
 import { maxtext } from './maxtext.ts';
 import { megatronBridgeReader } from './megatron-bridge.ts';
+import { megatronBridgePython } from './megatron-bridge-python.ts';
 import { megatronDeepSpeed } from './megatron-deepspeed.ts';
 import { megatronLm } from './megatron-lm.ts';
 import { megatronLmYaml } from './megatron-lm-yaml.ts';
@@ -21,6 +22,7 @@ import { nanotronReader } from './nanotron.ts';
 import { nativeReader } from './native.ts';
 import { nemoReader } from './nemo.ts';
 import { nemoRlReader } from './nemo-rl.ts';
+import { nemo2 } from './nemo2.ts';
 import { neuronxReader } from './neuronx.ts';
 import { paddlenlp } from './paddlenlp.ts';
 import { primusReader } from './primus.ts';
@@ -50,6 +52,8 @@ export const READERS: readonly Reader[] = [
   nemoReader,
   nemoRlReader,
   megatronBridgeReader,
+  megatronBridgePython,
+  nemo2,
   flagscaleReader,
   primusReader,
   rollReader,

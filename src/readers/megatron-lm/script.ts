@@ -47,8 +47,11 @@ export const SHELL_FILE = /\.(?:sh|bash|slurm|sbatch|job|sub)$/i;
 export const SHELL_GLOBS = ['**/*.sh', '**/*.bash', '**/*.slurm', '**/*.sbatch'] as const;
 const TRAINS = /\bpretrain_\w+\.py\b|\btrain\w*\.py\b/;
 
+/** Other interpreters have scripts of their own, whose strings may hold a whole shell. */
+const SHEBANG = /^#!.{0,200}sh\b/;
+
 export function isShell(path: string, text: string): boolean {
-  return SHELL_FILE.test(path) || text.startsWith('#!');
+  return SHELL_FILE.test(path) || SHEBANG.test(text);
 }
 
 export function readScript(path: string, texts: Texts, said: Said, dialect: ScriptDialect): Reading {
