@@ -29,6 +29,7 @@ import { primusReader } from './primus.ts';
 import { rollReader } from './roll.ts';
 import { slime } from './slime.ts';
 import { torchtitanReader } from './torchtitan.ts';
+import { torchtitanPython } from './torchtitan-python.ts';
 import { verl } from './verl.ts';
 
 export const READERS: readonly Reader[] = [
@@ -47,6 +48,7 @@ export const READERS: readonly Reader[] = [
   mindformers,
   paddlenlp,
   torchtitanReader,
+  torchtitanPython,
   nanotronReader,
   megatronYamlCfg,
   nemoReader,

@@ -25,6 +25,7 @@ import { titanEdits } from './torchtitan/edits.ts';
 import { titanModel } from './torchtitan/model.ts';
 import { gpuComment, titanSizes } from './torchtitan/sizes.ts';
 import { readSplit } from './torchtitan/split.ts';
+import { contextLength } from './torchtitan/tokens.ts';
 import { textAt, WHOLE } from './values.ts';
 
 export const torchtitanReader: Reader = {
@@ -61,10 +62,14 @@ function readTorchtitan(path: string, texts: Texts, said: Said): Reading {
   if (text === undefined) return { plans: [], problems: [], needs: [path] };
   const { root, problems } = readToml(path, text);
   if (root.kind !== 'map') return { plans: [], problems, needs: [] };
-  return { plans: [planOf(titanConfig(path, text, root, said))], problems, needs: [] };
+  const config = titanConfig(path, text, root, said);
+  const description = textAt(root, 'job.description', unknown('a description'), []);
+  const name = description.value ?? baseName(path);
+  return { plans: [titanPlan(config, { id: 'main', name })], problems, needs: [] };
 }
 
-function planOf(config: TitanConfig): Plan {
+/** The plan of one config, whichever kind of file it was read from. */
+export function titanPlan(config: TitanConfig, { id, name }: Pick<Plan, 'id' | 'name'>): Plan {
   const sizes = titanSizes(config);
   const model = titanModel(config);
   const chosen = scheduleOf(config, sizes.pp);
@@ -77,11 +82,10 @@ function planOf(config: TitanConfig): Plan {
   const batch = titanBatch(config, sizes, totalStages(sizes.pp, split.vpp));
   reportRemovedKeys(config);
   reportUnknownKeys(config);
-  const description = textAt(config.root, 'job.description', unknown('a description'), []);
   const note = 'torchtitan does not say';
   return {
-    id: 'main',
-    name: description.value ?? baseName(config.file),
+    id,
+    name,
     framework: 'torchtitan',
     anchor: config.anchor,
     ...sizes,
@@ -89,13 +93,7 @@ function planOf(config: TitanConfig): Plan {
     schedule: chosen.schedule,
     groupSize: groupSize(chosen.schedule, sizes.pp, split.vpp, batch.microbatches),
     ...batch,
-    sequenceLength: trainingNumber(
-      config,
-      'seq_len',
-      WHOLE,
-      byDefault(2048, 'torchtitan: seq_len is 2048 when absent'),
-      'model.sequence',
-    ),
+    sequenceLength: sequenceLength(config),
     communication: byDefault('async', 'torch posts sends without waiting'),
     stages: split.stages,
     model,
@@ -113,6 +111,12 @@ function planOf(config: TitanConfig): Plan {
     measuredStepMs: unknown('a measured step', 'measured.stepMs'),
     findings: config.findings,
   };
+}
+
+function sequenceLength(config: TitanConfig): Sourced<number> {
+  if (config.era === 'tokens') return contextLength(config);
+  const absent = byDefault(2048, 'torchtitan: seq_len is 2048 when absent');
+  return trainingNumber(config, 'seq_len', WHOLE, absent, 'model.sequence');
 }
 
 function totalStages(pp: Sourced<number>, vpp: Sourced<number>): Sourced<number> {

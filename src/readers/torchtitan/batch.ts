@@ -8,6 +8,7 @@ import { byDefault, derived, firstUnknown, fromText, rangeOf, type Sourced, unkn
 import { saidNumber } from '../said.ts';
 import { WHOLE, WHOLE_OR_REST } from '../values.ts';
 import { parallelNumber, report, type TitanConfig, trainingNumber } from './config.ts';
+import { tokenBatch } from './tokens.ts';
 
 export interface TitanBatch {
   readonly microbatches: Sourced<number>;
@@ -27,6 +28,7 @@ export function titanBatch(
   sizes: { readonly pp: Sourced<number>; readonly dp: Sourced<number> },
   stages: Sourced<number>,
 ): TitanBatch {
+  if (config.era === 'tokens') return tokenBatch(config, sizes);
   const local = localBatch(config);
   const micro = config.era === 'count' ? byCount(config, sizes.pp, local, stages) : bySize(config, sizes.pp, local);
   return {

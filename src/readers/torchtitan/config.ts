@@ -14,8 +14,11 @@ import { saidNumber } from '../said.ts';
 import { entryAt, has, type MapEntry, nodeAt, type TreeNode } from '../tree.ts';
 import { type NumberRule, numberAt, textAt } from '../values.ts';
 
-/** `count`: until 2025-04, M is given; `size`: until 2025-06, `batch_size`; `local`: since, `local_batch_size`. */
-export type Era = 'count' | 'size' | 'local';
+/**
+ * `count`: until 2025-04, M is given; `size`: until 2025-06, `batch_size`; `local`: then, `local_batch_size`; `tokens`:
+ * since 2026-08, M is given again and batches are counted in tokens.
+ */
+export type Era = 'count' | 'size' | 'local' | 'tokens';
 
 export interface TitanConfig {
   readonly file: string;
