@@ -1,6 +1,7 @@
 /** The frameworks, one row each. */
 
 import type { FrameworkId } from '../model/schedule.ts';
+import { COLOSSAL_AI } from './colossal-ai.ts';
 import { DEEPSPEED } from './deepspeed.ts';
 import { DUALPIPE } from './dualpipe.ts';
 import type { Framework } from './framework.ts';
@@ -11,6 +12,7 @@ import { MEGATRON_LM } from './megatron-lm.ts';
 import { MINDFORMERS } from './mindformers.ts';
 import { MINDSPEED_LLM } from './mindspeed-llm.ts';
 import { NANOTRON } from './nanotron.ts';
+import { OLMO_CORE } from './olmo-core.ts';
 import { PADDLENLP } from './paddlenlp.ts';
 import { TORCH } from './torch.ts';
 import { TORCHTITAN } from './torchtitan.ts';
@@ -30,6 +32,8 @@ export const FRAMEWORKS: readonly Framework[] = [
   MAXTEXT,
   MINDFORMERS,
   PADDLENLP,
+  OLMO_CORE,
+  COLOSSAL_AI,
 ];
 
 const BY_ID: ReadonlyMap<FrameworkId, Framework> = new Map(FRAMEWORKS.map((row) => [row.id, row]));

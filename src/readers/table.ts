@@ -24,6 +24,7 @@ import { nemoReader } from './nemo.ts';
 import { nemoRlReader } from './nemo-rl.ts';
 import { nemo2 } from './nemo2.ts';
 import { neuronxReader } from './neuronx.ts';
+import { olmoCore } from './olmo-core.ts';
 import { paddlenlp } from './paddlenlp.ts';
 import { primusReader } from './primus.ts';
 import { rollReader } from './roll.ts';
@@ -56,6 +57,7 @@ export const READERS: readonly Reader[] = [
   megatronBridgeReader,
   megatronBridgePython,
   nemo2,
+  olmoCore,
   flagscaleReader,
   primusReader,
   rollReader,
