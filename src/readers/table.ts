@@ -3,6 +3,7 @@
 import type { Reader } from '../model/reading.ts';
 import { accelerateReader } from './accelerate.ts';
 import { arealReader } from './areal.ts';
+import { colossalAi } from './colossal-ai.ts';
 import { deepSpeed } from './deepspeed.ts';
 import { flagscaleReader } from './flagscale.ts';
 import { gptNeox } from './gpt-neox.ts';
@@ -58,6 +59,7 @@ export const READERS: readonly Reader[] = [
   megatronBridgePython,
   nemo2,
   olmoCore,
+  colossalAi,
   flagscaleReader,
   primusReader,
   rollReader,
