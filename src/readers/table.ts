@@ -5,6 +5,7 @@ import { accelerateReader } from './accelerate.ts';
 import { arealReader } from './areal.ts';
 import { colossalAi } from './colossal-ai.ts';
 import { deepSpeed } from './deepspeed.ts';
+import { deepSpeedPython } from './deepspeed-python.ts';
 import { flagscaleReader } from './flagscale.ts';
 import { gptNeox } from './gpt-neox.ts';
 import { llamaFactoryReader } from './llama-factory.ts';
@@ -60,6 +61,7 @@ export const READERS: readonly Reader[] = [
   nemo2,
   olmoCore,
   colossalAi,
+  deepSpeedPython,
   flagscaleReader,
   primusReader,
   rollReader,
