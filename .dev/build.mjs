@@ -17,7 +17,7 @@ const browser = { platform: 'browser', format: 'iife', target: 'es2022' };
 /** What ships: source, output below the output folder, how, and the largest size in bytes. */
 const entries = [
   { source: 'src/extension.ts', output: 'extension.js', options: node, budget: 60_000 },
-  { source: 'src/worker/core-chunk.ts', output: 'core.js', options: node, budget: 500_000 },
+  { source: 'src/worker/core-chunk.ts', output: 'core.js', options: node, budget: 600_000 },
   { source: 'src/cli/main.ts', output: 'cli.js', options: node, executable: true },
   { source: 'src/worker/main.ts', output: 'worker.js', options: node },
   { source: 'webview/timeline.ts', output: 'webview/timeline.js', options: browser },
