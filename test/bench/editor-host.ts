@@ -103,6 +103,8 @@ export interface EditorFigures {
   readonly loadMs: number;
   readonly activateMs: number;
   readonly edits: readonly TypedInto[];
+  /** A timeline of half a million actions, from the command until it is sent. */
+  readonly drawing: Omit<TypedInto, 'opening'>;
 }
 
 export async function run(): Promise<void> {
@@ -114,7 +116,8 @@ export async function run(): Promise<void> {
   const api = await extension.activate();
   const edits: TypedInto[] = [];
   for (const subject of SUBJECTS) edits.push(await typeInto(subject, api));
-  const figures: EditorFigures = { editor: vscode.version, loadMs, activateMs: api.activationMs, edits };
+  const drawing = await draw(api);
+  const figures: EditorFigures = { editor: vscode.version, loadMs, activateMs: api.activationMs, edits, drawing };
   writeFileSync(process.env.BUBBLELENS_BENCH_RESULTS ?? '', JSON.stringify(figures));
 }
 
@@ -147,4 +150,32 @@ async function typeInto(
   const times = api.changeToDiagnosticsMs.slice(before);
   assert.equal(times.length, foreign ? 0 : edits + WARM_UP, 'every edit was answered');
   return { what, opening, typing, times: times.slice(WARM_UP) };
+}
+
+async function draw(api: Api): Promise<EditorFigures['drawing']> {
+  const text = searchedConfig('interleaved-1f1b', 64, 4, 1024);
+  const document = await vscode.workspace.openTextDocument({ language: 'yaml', content: text });
+  await vscode.window.showTextDocument(document);
+  await api.settled(document);
+  const monitor = monitorLoop();
+  const times: number[] = [];
+  const blocks: Blocked[] = [];
+  for (let round = 0; round <= ROUNDS; round++) {
+    const started = performance.now();
+    const sent = new Promise<void>((resolve) => {
+      const listening = api.onDidPostToTimeline(({ message }) => {
+        assert.equal(message.type, 'show');
+        listening.dispose();
+        resolve();
+      });
+    });
+    await vscode.commands.executeCommand('bubblelens.showTimeline', document.uri.toString());
+    await sent;
+    times.push(performance.now() - started);
+    await sleep(1000);
+    blocks.push(monitor.take());
+  }
+  monitor.stop();
+  // The first time the panel itself is made.
+  return { what: 'the timeline of 524,288 actions', typing: blocks.slice(1), times: times.slice(1) };
 }

@@ -15,7 +15,7 @@ export const title =
 type Row = Readonly<Record<string, string | number>>;
 
 export async function rows(): Promise<readonly Row[]> {
-  const { editor, loadMs, activateMs, edits } = await measureEditor();
+  const { editor, loadMs, activateMs, edits, drawing } = await measureEditor();
   const row = (what: string, times: readonly number[], blocks: readonly Blocked[]): Row => ({
     [`VS Code ${editor}`]: what,
     runs: times.length,
@@ -32,6 +32,7 @@ export async function rows(): Promise<readonly Row[]> {
     row('activation: loading the code', [loadMs], []),
     row('activation: activate()', [activateMs], []),
     ...edits.flatMap(both),
+    row(`sending: ${drawing.what}`, drawing.times, drawing.typing),
   ];
 }
 
