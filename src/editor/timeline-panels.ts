@@ -21,9 +21,14 @@ import { documentOfState, planOfState, readFromWebview, responsibleFor } from '.
 
 export const TIMELINE_VIEW = 'bubblelens.timeline';
 
+interface Posted {
+  readonly config: vscode.Uri;
+  readonly message: ToWebview;
+}
+
 export interface TimelinePanels extends vscode.Disposable {
   readonly open: (config: vscode.Uri, planId: string | null) => void;
-  readonly onDidPost: vscode.Event<{ readonly config: vscode.Uri; readonly message: ToWebview }>;
+  readonly onDidPost: vscode.Event<Posted>;
 }
 
 interface Open {
@@ -54,31 +59,8 @@ interface Surroundings {
 
 export function createTimelinePanels({ extensionUri, store, thread, log }: TimelineParts): TimelinePanels {
   const panels = new Map<string, Open>();
-  const posted = new vscode.EventEmitter<{ config: vscode.Uri; message: ToWebview }>();
-  let version = 0;
-  const send = (open: Open, content: Content): void => {
-    // A hidden page is gone; it says that it listens when it is back.
-    if (!open.ready || !open.panel.visible) return;
-    const message: ToWebview = { ...content, version: ++version };
-    open.panel.webview.postMessage(message);
-    posted.fire({ config: open.config, message });
-  };
-  const post = (open: Open): void => {
-    const topic = `timeline of ${open.config}`;
-    thread.cancel(topic);
-    if (!open.ready || !open.panel.visible) return;
-    const known = contentAtHand(open);
-    if (known === null) return;
-    if ('type' in known) {
-      send(open, known);
-      return;
-    }
-    // A newer request cancels this one, so that no older picture overtakes it.
-    thread.ask(topic, 'view', known).then((outcome) => {
-      const content = contentOf(outcome);
-      if (content !== null) attempt(log, 'timeline', undefined, () => send(open, content));
-    });
-  };
+  const posted = new vscode.EventEmitter<Posted>();
+  const post = createPosting(thread, log, posted);
   const take = (config: vscode.Uri, result: DocumentAnalysis | null): void => {
     const open = panels.get(config.toString());
     if (open === undefined) return;
@@ -125,6 +107,34 @@ export function createTimelinePanels({ extensionUri, store, thread, log }: Timel
       for (const disposable of disposables) disposable.dispose();
       for (const { panel } of panels.values()) panel.dispose();
     },
+  };
+}
+
+/** What sends a panel the message that it is due: at once, or when the worker has drawn it. */
+function createPosting(thread: Thread, log: Log, posted: vscode.EventEmitter<Posted>): (open: Open) => void {
+  let version = 0;
+  const send = (open: Open, content: Content): void => {
+    // A hidden page is gone; it says that it listens when it is back.
+    if (!open.ready || !open.panel.visible) return;
+    const message: ToWebview = { ...content, version: ++version };
+    open.panel.webview.postMessage(message);
+    posted.fire({ config: open.config, message });
+  };
+  return (open) => {
+    const topic = `timeline of ${open.config}`;
+    thread.cancel(topic);
+    if (!open.ready || !open.panel.visible) return;
+    const known = contentAtHand(open);
+    if (known === null) return;
+    if ('type' in known) {
+      send(open, known);
+      return;
+    }
+    // A newer request cancels this one, so that no older picture overtakes it.
+    thread.ask(topic, 'view', known).then((outcome) => {
+      const content = contentOf(outcome);
+      if (content !== null) attempt(log, 'timeline', undefined, () => send(open, content));
+    });
   };
 }
 

@@ -45,37 +45,45 @@ const DEATHS_AT_MOST = 2;
 
 /** `file` is the built worker, `dist/worker.js`. An idle worker does not keep the process alive. */
 export function workerClient(file: string, options: WorkerOptions = {}): WorkerClient {
-  const { resourceLimits = {}, patienceMs = PATIENCE_MS, onLost } = options;
+  const queue = createQueue(file, options);
+  let sequence = 0;
+  return {
+    ask: <K extends JobKind>(topic: string, kind: K, ask: Jobs[K]['ask']) => {
+      queue.cancel(topic);
+      const cancelled = new Int32Array(new SharedArrayBuffer(4));
+      const request: Request = { sequence: ++sequence, job: { kind, ask } as Job, cancelled };
+      return new Promise((resolve) => {
+        queue.add({ topic, request, settle: resolve as Open['settle'], deaths: 0 });
+      });
+    },
+    cancel: queue.cancel,
+    lose: queue.lose,
+    dispose: queue.dispose,
+  };
+}
+
+interface Queue extends Pick<WorkerClient, 'cancel' | 'lose' | 'dispose'> {
+  readonly add: (open: Open) => void;
+}
+
+/** The requests in their order, one of them at the thread. */
+function createQueue(file: string, { resourceLimits = {}, patienceMs = PATIENCE_MS, onLost }: WorkerOptions): Queue {
   const waiting: Open[] = [];
   let thread: Thread | null = null;
   let running: Open | null = null;
   let patience: ReturnType<typeof setTimeout> | null = null;
-  let sequence = 0;
 
-  const unwanted = ({ request }: Open): boolean => Atomics.load(request.cancelled, 0) !== 0;
-  const start = (): Thread => {
-    const started: Thread = { worker: new Worker(file, { resourceLimits }), lived: false };
-    started.worker.on('message', (message: Reply | Alive) => {
-      if (started !== thread) return;
-      if ('alive' in message) started.lived = true;
-      else if (running?.request.sequence === message.sequence) end(message.outcome);
-    });
-    started.worker.on('error', (error) => lost(started, `the worker failed: ${firstLine(error)}`));
-    started.worker.on('exit', (code) => lost(started, `the worker ended with code ${code}`));
-    return started;
-  };
   const next = (): void => {
     if (running !== null) return;
-    const open = waiting.shift();
-    if (open === undefined) {
+    running = waiting.shift() ?? null;
+    if (running === null) {
       thread?.worker.unref();
       return;
     }
-    running = open;
     try {
-      thread ??= start();
+      thread ??= startThread(file, resourceLimits, { heard, lost });
       thread.worker.ref();
-      thread.worker.postMessage(open.request);
+      thread.worker.postMessage(running.request);
     } catch (error) {
       // There are no threads here, or the request cannot be sent.
       const reason = firstLine(error);
@@ -90,45 +98,45 @@ export function workerClient(file: string, options: WorkerOptions = {}): WorkerC
     if (outcome !== null) ended?.settle(outcome);
     next();
   };
+  const heard = (from: Thread, { sequence, outcome }: Reply): void => {
+    if (from === thread && running?.request.sequence === sequence) end(outcome);
+  };
   const lost = (from: Thread, reason: string): void => {
     if (from !== thread) return;
     thread = null;
     onLost?.(reason);
     if (running === null) return;
     running.deaths++;
-    const again = running.deaths < DEATHS_AT_MOST && !unwanted(running);
+    const again = running.deaths < DEATHS_AT_MOST && !isUnwanted(running);
     if (again) waiting.unshift(running);
     end(again ? null : { status: 'lost', reason, lived: from.lived });
   };
+  const drop = async (): Promise<void> => {
+    const dropped = thread;
+    thread = null;
+    await dropped?.worker.terminate();
+  };
   /** A job that nobody wants holds the thread: it goes on for a while, since a fresh thread is slow at first. */
   const hurry = (): void => {
-    if (running === null || !unwanted(running) || waiting.length === 0 || patience !== null) return;
-    patience = setTimeout(() => {
-      const ended = thread;
-      thread = null;
-      ended?.worker.terminate();
+    if (running === null || !isUnwanted(running) || waiting.length === 0) return;
+    patience ??= setTimeout(() => {
+      drop();
       end(null);
     }, patienceMs);
   };
   const cancel = (topic: string): void => {
     const at = waiting.findIndex((open) => open.topic === topic);
     if (at >= 0) waiting.splice(at, 1)[0]?.settle({ status: 'cancelled' });
-    if (running?.topic !== topic || unwanted(running)) return;
+    if (running?.topic !== topic || isUnwanted(running)) return;
     Atomics.store(running.request.cancelled, 0, 1);
     running.settle({ status: 'cancelled' });
     hurry();
   };
-
   return {
-    ask: <K extends JobKind>(topic: string, kind: K, ask: Jobs[K]['ask']) => {
-      cancel(topic);
-      const cancelled = new Int32Array(new SharedArrayBuffer(4));
-      const request: Request = { sequence: ++sequence, job: { kind, ask } as Job, cancelled };
-      return new Promise((resolve) => {
-        waiting.push({ topic, request, settle: resolve as Open['settle'], deaths: 0 });
-        hurry();
-        next();
-      });
+    add: (open) => {
+      waiting.push(open);
+      hurry();
+      next();
     },
     cancel,
     lose: async () => {
@@ -136,13 +144,32 @@ export function workerClient(file: string, options: WorkerOptions = {}): WorkerC
     },
     dispose: async () => {
       for (const topic of [running, ...waiting].flatMap((open) => open?.topic ?? [])) cancel(topic);
-      const ending = thread;
-      thread = null;
       running = null;
       if (patience !== null) clearTimeout(patience);
-      await ending?.worker.terminate();
+      await drop();
     },
   };
+}
+
+interface Hearing {
+  readonly heard: (from: Thread, reply: Reply) => void;
+  /** Called for each event of a death, the first of which counts. */
+  readonly lost: (from: Thread, reason: string) => void;
+}
+
+function startThread(file: string, resourceLimits: ResourceLimits, { heard, lost }: Hearing): Thread {
+  const started: Thread = { worker: new Worker(file, { resourceLimits }), lived: false };
+  started.worker.on('message', (message: Reply | Alive) => {
+    if ('alive' in message) started.lived = true;
+    else heard(started, message);
+  });
+  started.worker.on('error', (error) => lost(started, `the worker failed: ${firstLine(error)}`));
+  started.worker.on('exit', (code) => lost(started, `the worker ended with code ${code}`));
+  return started;
+}
+
+function isUnwanted({ request }: Open): boolean {
+  return Atomics.load(request.cancelled, 0) !== 0;
 }
 
 function firstLine(error: unknown): string {
