@@ -88,7 +88,7 @@ const LIBRARY_TRAINER = /^(?:trainer|[a-z]+\d*_trainer|default_finetune_trainer)
 function complete({ recipe, settings }: RecipeView): void {
   const { root } = recipe;
   const trainer = partAt(root, 'trainer');
-  const called = trainer?.kind === 'object' ? lastPart(trainer.callee) : '';
+  const called = trainer?.kind === 'object' && trainer.shape === 'call' ? lastPart(trainer.callee) : '';
   if (lastPart(root.callee) === 'default_finetune_recipe') finetuneDefaults(settings);
   if (LIBRARY_TRAINER.test(called)) {
     const why = `NeMo: ${called}() has it so`;

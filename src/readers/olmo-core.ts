@@ -168,6 +168,10 @@ const TYPES: Readonly<Record<string, string>> = {
   zbv_zero_bubble: 'ZBVZeroBubble',
 };
 
+function typeNamed(name: string): string | null {
+  return Object.hasOwn(TYPES, name) ? TYPES[name]! : null;
+}
+
 interface Chosen {
   readonly schedule: Plan['schedule'];
   readonly torch: TorchSchedule | null;
@@ -183,7 +187,7 @@ function scheduleOf({ site, said, findings }: Parts, pp: Sourced<number>): Chose
       torch: { name: String(said_.value), id: said_.value, stagesPerRank: single ? 'one' : 'many' },
     };
   }
-  const named = value?.kind === 'object' ? (TYPES[lastPart(value.callee)] ?? null) : textOf(value);
+  const named = value?.kind === 'object' ? typeNamed(lastPart(value.callee)) : textOf(value);
   const name = value === undefined ? 'Interleaved1F1B' : named;
   const torch = name === null ? null : torchSchedule(name);
   if (pp.value === 1) return { schedule: derived('none', 'pipeline size 1', ['pp']), torch };

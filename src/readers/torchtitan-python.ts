@@ -16,7 +16,7 @@ import { type Recipe, recipeAnchor, recipesOf } from './python/recipes.ts';
 import { sharedPlaces } from './python/shared.ts';
 import { isWritten, treeOf } from './python/tree.ts';
 import { fieldAt, lastPart, type PyObject, type PyValue, partAt, textOf } from './python/value.ts';
-import { reportUnknownKeys, type TitanConfig } from './torchtitan/config.ts';
+import type { TitanConfig } from './torchtitan/config.ts';
 import { titanPythonEdits } from './torchtitan/python-edits.ts';
 import { titanPlan } from './torchtitan.ts';
 import { entryAt, type MapEntry, type MapNode, nodeAt, type ScalarNode, type TreeNode } from './tree.ts';
@@ -174,7 +174,6 @@ function planOf(program: Program, recipe: Recipe, said: Said): Plan {
   const config = titanPythonConfig(program, recipe, said);
   const plan = titanPlan(config, { id: recipe.id, name: recipe.fn?.name ?? lastPart(recipe.id) });
   checkCudaGraphs(config, plan);
-  reportUnknownKeys(config);
   return { ...plan, findings: [...new Set([...plan.findings, ...config.findings])] };
 }
 

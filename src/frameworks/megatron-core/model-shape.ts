@@ -103,7 +103,9 @@ function dtype(context: Context): Sourced<string> {
   const low = (['fp8', 'fp4'] as const).find((each) => given(context, each) !== undefined);
   const place = placeOf(context, key);
   const note = low === undefined ? undefined : `matrix products in ${low}`;
-  return place === null ? byDefault(key, 'as said') : fromText(key, place, note);
+  if (place !== null) return fromText(key, place, note);
+  const source = given(context, key)?.value.source;
+  return source?.kind === 'default' ? { value: key, source } : byDefault(key, 'as said');
 }
 
 function experts(context: Context, ffn: Sourced<number>): Experts | null {

@@ -113,7 +113,7 @@ function called(machine: Machine, callee: SyntaxNode, name: string, args: Argume
     fields,
     positional: wrapped === undefined ? args.positional : args.positional.slice(1),
     self: method?.owner.kind === 'object' && method.owner.shape === 'call' ? method.owner : null,
-    range: calleeRange(machine, callee),
+    range: inner !== null && wrapped !== undefined && 'range' in wrapped ? wrapped.range : calleeRange(machine, callee),
     missing: `${lastPart(own) || shownNode(machine, callee)}(…)`,
   });
 }

@@ -154,12 +154,7 @@ function binary(machine: Machine, node: SyntaxNode): PyValue {
     .map((each) => machine.text.slice(each.from, each.to))
     .join(' ');
   const a = evaluate(machine, left);
-  if (operator === 'and' || operator === 'or') {
-    const first = truth(a);
-    if (first !== null) return (operator === 'and') === first ? evaluate(machine, right) : a;
-    const second = truth(evaluate(machine, right));
-    return second === (operator === 'or') ? computed(machine, node, second) : unknownAt(machine, node);
-  }
+  if (operator === 'and' || operator === 'or') return logical(machine, node, a, operator, right);
   const b = evaluate(machine, right);
   const compared = compare(operator, a, b);
   if (compared !== undefined) return compared === null ? unknownAt(machine, node) : computed(machine, node, compared);
@@ -169,6 +164,28 @@ function binary(machine: Machine, node: SyntaxNode): PyValue {
   if (value === null) return unknownAt(machine, node, missingOf(machine, node, a, b));
   const loose = [a, b].some((each) => each.kind === 'scalar' && each.loose === true);
   return loose ? { ...computed(machine, node, value), loose: true } : computed(machine, node, value);
+}
+
+function logical(machine: Machine, node: SyntaxNode, a: PyValue, operator: 'and' | 'or', right: SyntaxNode): PyValue {
+  const first = truth(a);
+  if (first !== null) return (operator === 'and') === first ? evaluate(machine, right) : a;
+  const second = truth(evaluate(machine, right));
+  return second === (operator === 'or') ? computed(machine, node, second) : unknownAt(machine, node);
+}
+
+/** `not a and b`: the grammar takes `not` for the whole, Python for the first. */
+function negated(machine: Machine, node: SyntaxNode): PyValue {
+  const children = node.name === 'BinaryExpression' ? childrenOf(node) : [];
+  const [left, operator, right] = children;
+  if (children.length === 3 && left !== undefined && (operator?.name === 'and' || operator?.name === 'or')) {
+    if (!spend(machine) || machine.depth >= MAX_EXPRESSION_DEPTH) return unknownAt(machine, node);
+    machine.depth++;
+    const first = negated(machine, left);
+    machine.depth--;
+    return logical(machine, node, first, operator.name, right!);
+  }
+  const is = truth(evaluate(machine, node));
+  return is === null ? unknownAt(machine, node) : computed(machine, node, !is);
 }
 
 /** `args.pp * 2` is missing `args.pp`. */
@@ -197,12 +214,9 @@ function joined(machine: Machine, node: SyntaxNode, a: PyList, b: PyList): PyVal
 function unary(machine: Machine, node: SyntaxNode): PyValue {
   const [operator, operand] = childrenOf(node);
   if (operator === undefined || operand === undefined) return unknownAt(machine, node);
-  const value = evaluate(machine, operand);
   const sign = machine.text.slice(operator.from, operator.to);
-  if (sign === 'not') {
-    const is = truth(value);
-    return is === null ? unknownAt(machine, node) : computed(machine, node, !is);
-  }
+  if (sign === 'not') return spend(machine) ? negated(machine, operand) : unknownAt(machine, node);
+  const value = evaluate(machine, operand);
   if (value.kind !== 'scalar' || typeof value.value !== 'number') return unknownAt(machine, node);
   if (sign === '-') return literal(machine, node, value.value === 0 ? 0 : -value.value);
   return sign === '+' ? value : unknownAt(machine, node);

@@ -14,6 +14,7 @@ import {
   type PyValue,
   type Scope,
   same,
+  type Written,
 } from './value.ts';
 
 export const MAX_FILE_STEPS = 400_000;
@@ -148,8 +149,11 @@ export function setName(machine: Machine, name: string, value: PyValue, range: T
 export function setField(machine: Machine, object: PyObject, key: string, field: PyField): void {
   const before = object.fields.get(key)?.value;
   const value = settled(machine, key, before, field.value, field.keyRange, object.birth);
+  // What an undecided branch writes is no neighbour for what is to hold always.
+  const sure = machine.undecided.length <= object.birth;
+  const written: Written = sure ? field.written : { ...field.written, style: 'item' };
   object.fields.delete(key);
-  object.fields.set(key, { ...field, value });
+  object.fields.set(key, { ...field, value, written });
 }
 
 /** Sets several parts. */

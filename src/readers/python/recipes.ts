@@ -95,5 +95,17 @@ export function recipeAnchor(recipe: Recipe, program: Program, paths: readonly s
     if (found != null) return found;
   }
   if (recipe.fn !== null) return recipe.fn.nameRange;
-  return recipe.root.range;
+  return assignedAt(recipe, program) ?? recipe.root.range;
+}
+
+/** Where the module gives the object its name. */
+function assignedAt(recipe: Recipe, program: Program): TextRange | null {
+  const { variable } = recipe;
+  if (variable === null) return null;
+  for (const found of program.text.matchAll(new RegExp(`^[ \\t]*(${variable})[ \\t]*(?::[^=\\n]{0,80})?=`, 'gm'))) {
+    const offset = found.index + found[0].indexOf(variable);
+    const range = { file: program.file, offset, length: variable.length };
+    if (isOwn(recipe, program, range)) return range;
+  }
+  return null;
 }

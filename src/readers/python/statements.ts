@@ -150,22 +150,22 @@ function assignment(machine: Machine, node: SyntaxNode): void {
   if (right === undefined || sides.length === 0) return;
   const values = commaGroups(right);
   const plural = right.some((each) => each.name === ',');
-  const value = plural || values[0] === undefined ? null : evaluate(machine, values[0][0]!);
-  const items = plural
-    ? values.map((group) => evaluate(machine, group[0]!))
-    : value?.kind === 'list'
-      ? value.items
-      : null;
+  const items = plural ? values.map((group) => evaluate(machine, group[0]!)) : null;
+  const value: PyValue | undefined =
+    items !== null
+      ? { kind: 'list', items, range: rangeFor(machine, { from: right[0]!.from, to: right.at(-1)!.to }) }
+      : values[0] && evaluate(machine, values[0][0]!);
+  if (value === undefined) return;
   for (const side of sides) {
     const targets = commaGroups(side);
-    if (targets.length === 1 && value !== null && !side.some((each) => each.name === ',')) {
+    if (targets.length === 1 && !side.some((each) => each.name === ',')) {
       assign(machine, targets[0]![0]!, value, node.to);
       continue;
     }
+    const parts = value.kind === 'list' && value.items.length >= targets.length ? value.items : null;
     targets.forEach((target, i) => {
-      const fits = items !== null && items.length >= targets.length && target.length === 1;
-      const item = (fits ? items[i] : undefined) ?? unknownAt(machine, node);
-      assign(machine, target.at(-1)!, item, node.to);
+      const item = target.length === 1 ? parts?.[i] : undefined;
+      assign(machine, target.at(-1)!, item ?? unknownAt(machine, node), node.to);
     });
   }
 }

@@ -17,6 +17,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 
 export function titanPythonEdits(python: PythonPlan, config: TitanConfig, plan: Plan, { key, value }: Change): Edits {
+  if (plan.pp.value === 1 && (key === 'pipeline.schedule' || key === 'pipeline.virtualStages')) return null;
   if (key === 'pipeline.schedule') {
     const known = SCHEDULE_IDS.find((each) => each === value);
     const name = known === undefined ? null : torchName(known);
