@@ -5,7 +5,7 @@
 // as soon as the address has been printed.
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { build } from './build.mjs';
 import { cacheRoot, dist, root } from './paths.mjs';
@@ -13,7 +13,11 @@ import { run, which } from './processes.mjs';
 import { startHost } from './serve.mjs';
 
 const examples = path.join(root, 'examples');
-const settings = { 'workbench.startupEditor': 'none', 'workbench.secondarySideBar.defaultVisibility': 'hidden' };
+const settings = {
+  'workbench.startupEditor': 'readme',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'git.openRepositoryInParentFolders': 'never',
+};
 
 async function report() {
   const cli = path.join(dist, 'cli.js');
@@ -31,19 +35,19 @@ function desktopEditor() {
   return display ? which('code') : undefined;
 }
 
+/** What an installed extension consists of. */
+const shipped = ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'dist', 'media', 'examples'];
+
 /**
- * An extensions folder with this repository's build as an installed extension. Its files are
- * links, so that a rebuild is in the editor after "Developer: Reload Window".
+ * An extensions folder with this repository's build as an installed extension. Files, not links: an editor resolves
+ * links, takes the code for another extension's, and its webviews get no answers.
  */
-function linkedExtension(folder) {
+function installedExtension(folder) {
   const { name, publisher, version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const extension = path.join(folder, `${publisher}.${name}-${version}`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(extension, { recursive: true });
-  const skipped = /^(\.|node_modules$|out$|src$|test$|webview$)|\.vsix$/;
-  for (const each of readdirSync(root)) {
-    if (!skipped.test(each)) symlinkSync(path.join(root, each), path.join(extension, each));
-  }
+  for (const each of shipped) cpSync(path.join(root, each), path.join(extension, each), { recursive: true });
 }
 
 async function serve({ port, once, open }) {
@@ -51,7 +55,7 @@ async function serve({ port, once, open }) {
   process.once('SIGINT', () => process.exit(0));
   const home = path.join(cacheRoot(), 'start');
   const extensionsDir = path.join(home, `extensions-${process.pid}`);
-  linkedExtension(extensionsDir);
+  installedExtension(extensionsDir);
   const userDataDir = path.join(home, 'user');
   const host = await startHost({
     folder: examples,
