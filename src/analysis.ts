@@ -3,13 +3,14 @@
  * nothing below it. Data flows one way: text, reader, plan, costs, simulation, report, rules, findings, edits.
  */
 
-import { dollars, oneLine, percent } from './advice/format.ts';
+import { dollars, oneLine, percent, printable } from './advice/format.ts';
 import { missingCompanions } from './advice/missing-companions.ts';
 import { placeOf } from './advice/places.ts';
 import { holdsText, stagesOfRank } from './advice/rank-work.ts';
 import type { Proposal, RuleContext } from './advice/rules/rule.ts';
 import { RULES } from './advice/rules/table.ts';
 import { planTexts } from './advice/wording.ts';
+import { type MeasuredCosts, measuredProblem, withMeasuredCosts } from './cost/measured.ts';
 import { reportWithMoney } from './cost/money.ts';
 import { stageCosts } from './cost/stage-costs.ts';
 import type { Refusal } from './frameworks/framework.ts';
@@ -40,6 +41,8 @@ export interface AnalysisInput {
   readonly texts: Texts;
   readonly said: Said;
   readonly settings: AnalysisSettings;
+  /** Costs measured elsewhere; they stand in front of what the file says. */
+  readonly measured?: MeasuredCosts;
 }
 
 /** The reader that claims a file, from its path and a cheap look at the text. */
@@ -171,7 +174,8 @@ function onOneLine(finding: Finding): Finding {
   return { ...finding, message: oneLine(finding.message), related };
 }
 
-function analysePlan(plan: Plan, { file, texts, settings }: AnalysisInput): PlanAnalysis {
+function analysePlan(read: Plan, { file, texts, settings, measured }: AnalysisInput): PlanAnalysis {
+  const plan = measured === undefined ? read : withMeasuredCosts(read, measured);
   const placement = plan.schedule.value === null ? null : (scheduleRow(plan.schedule.value)?.placement ?? null);
   const shape = shapeOf(plan);
   const costs = listable(plan) ? stageCosts(plan) : null;
@@ -183,6 +187,7 @@ function analysePlan(plan: Plan, { file, texts, settings }: AnalysisInput): Plan
     ...plan.findings,
     ...refusals(plan, shape),
     ...tooLarge(plan, shape, noReport),
+    ...(measured === undefined ? [] : notMeasured(plan, measured)),
     ...(context === null ? [] : RULES.flatMap((rule) => rule.check(context)?.finding ?? [])),
   ]);
   return {
@@ -257,6 +262,12 @@ function tooLarge(plan: Plan, shape: PipelineShape | string, noReport: string | 
   return [
     { code: 'too-large-to-simulate', severity: 'information', message, range: plan.anchor, related: [], fixes: [] },
   ];
+}
+
+function notMeasured(plan: Plan, measured: MeasuredCosts): readonly Finding[] {
+  const message = measuredProblem(plan, measured);
+  if (message === null) return [];
+  return [{ code: 'split-invalid', severity: 'warning', message, range: plan.anchor, related: [], fixes: [] }];
 }
 
 function simulate(plan: Plan, shape: PipelineShape, costs: Costs | null, settings: AnalysisSettings): Report | string {
@@ -363,9 +374,11 @@ function viewOf(analysis: Analysis, found: PlanAnalysis, report: Report, timelin
 
 /** The whole file explained as plain text. */
 export function explainText(analysis: Analysis): string {
-  if (analysis.reader === null) return `${analysis.file}: no pipeline config that Bubblelens reads`;
+  if (analysis.reader === null) return `${oneLine(analysis.file)}: no pipeline config that Bubblelens reads`;
   const problems = analysis.problems.map((problem) => `  ${problem.severity} ${problem.code}: ${problem.message}`);
   const plans = analysis.plans.map((each) => each.texts.explanation);
   const body = plans.length === 0 ? ['  no plan found'] : plans;
-  return [`${analysis.file} (${analysis.reader})`, ...problems, '', body.join('\n\n'), ''].join('\n');
+  return printable(
+    [`${oneLine(analysis.file)} (${analysis.reader})`, ...problems, '', body.join('\n\n'), ''].join('\n'),
+  );
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modelWork } from '../src/cost/layer-work.ts';
+import { measuredProblem, withMeasuredCosts } from '../src/cost/measured.ts';
 import { reportWithMoney, runSteps } from '../src/cost/money.ts';
 import { stageCosts } from '../src/cost/stage-costs.ts';
 import type { PipelineReport } from '../src/model/report.ts';
@@ -144,4 +145,24 @@ test('steps from tokens, else from the setting', () => {
   };
   assert.equal(runSteps(plan, DEFAULT_ANALYSIS_SETTINGS), 10_000);
   assert.equal(runSteps(emptyPlan(), { ...DEFAULT_ANALYSIS_SETTINGS, runSteps: 7 }), 7);
+});
+
+test('measured costs stand in front of the plan, marked, where the stages agree', () => {
+  const times = [10, 12].map((forwardMs) => ({
+    forwardMs,
+    backwardInputMs: 10,
+    backwardWeightMs: 8,
+    activationBytes: null,
+    range: RANGE,
+  }));
+  const measured = { file: 'm.pipeline.yaml', stages: times, transferMs: 0.4, stepMs: null };
+  const plan = { ...emptyPlan(), pp: assumed(2, 'test'), vpp: assumed(1, 'test') };
+  const costs = stageCosts(withMeasuredCosts(plan, measured));
+  assert.equal(costs?.badge, 'measured');
+  assert.deepEqual(costs?.forward, [10, 12]);
+  assert.deepEqual(costs?.transfer, [0.4]);
+  assert.match(costs?.how ?? '', /times of m\.pipeline\.yaml/);
+  const other = { ...plan, pp: assumed(4, 'test') };
+  assert.equal(withMeasuredCosts(other, measured), other);
+  assert.match(measuredProblem(other, measured) ?? '', /2 stages, this plan has 4/);
 });

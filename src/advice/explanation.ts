@@ -42,10 +42,10 @@ function definitions(plan: Plan, report: Report): readonly string[] {
 }
 
 function moneyText(report: Report): string {
-  const day = report.usdPerDayLost === null ? '$? a day lost' : `${dollars(report.usdPerDayLost)} a day lost`;
-  const run = report.usdLostOverRun === null ? '$? over the run' : `${dollars(report.usdLostOverRun)} over the run`;
-  const days = report.daysLost === null ? 'days lost ?' : `${number(report.daysLost)} days lost`;
-  return [day, run, days].join(', ');
+  const { usdPerDayLost, usdLostOverRun, daysLost } = report;
+  const money = usdPerDayLost === null ? 'money ?' : `${dollars(usdPerDayLost)} a day lost`;
+  const run = usdLostOverRun === null ? [] : [`${dollars(usdLostOverRun)} over the run`];
+  return [money, ...run, daysLost === null ? 'days lost ?' : `${number(daysLost)} days lost`].join(', ');
 }
 
 function rankTable({ plan, placement }: WordingInput, report: Report): readonly string[] {

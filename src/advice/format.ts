@@ -44,6 +44,11 @@ export function badgeText(badge: CostsBadge): string {
 
 /** Text that came from a file on one line of a bearable length: squiggles, lenses and terminals show one line. */
 export function oneLine(text: string, longest = 400): string {
-  const line = text.replace(/[\s\u0085\u2028\u2029]+/g, ' ').trim();
+  const line = printable(text.replace(/[\s\u0085\u2028\u2029]+/g, ' ')).trim();
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line;
+}
+
+/** Text without the characters that command a terminal or turn the writing direction; line breaks stay. */
+export function printable(text: string): string {
+  return text.replace(/(?!\n)[\p{Cc}\p{Cf}]/gu, '');
 }

@@ -18,8 +18,8 @@ const HOVER_RANKS = 8;
 export function planTexts(input: WordingInput): PlanTexts {
   const { plan, report } = input;
   const refused = refusal(input.findings);
-  const headline =
-    report === null ? (refused === null ? 'idle ?' : 'refused at launch') : headlineText(report, refused);
+  const trouble = refused === null ? null : troubleWord(plan);
+  const headline = report === null ? (trouble ?? 'idle ?') : headlineText(report, trouble);
   const waterfall = report === null ? (input.noReport ?? '') : waterfallText(report.waterfall);
   const badge = input.costs === null ? 'no costs' : badgeText(input.costs.badge);
   return {
@@ -40,9 +40,14 @@ export function waterfallText({ schedule, imbalance, communication }: Waterfall)
   return `schedule ${percent(schedule)} + imbalance ${percent(imbalance)} + communication ${percent(communication)}`;
 }
 
-function headlineText(report: Report, refused: Finding | null): string {
+/** Only a framework refuses; a hand-made plan has errors. */
+function troubleWord(plan: Plan): string {
+  return plan.framework === null ? 'has errors' : 'refused at launch';
+}
+
+function headlineText(report: Report, trouble: string | null): string {
   const idle = `${percent(report.bubbleFraction)} idle`;
-  return refused === null ? idle : `refused at launch · ${idle}`;
+  return trouble === null ? idle : `${trouble} · ${idle}`;
 }
 
 function refusal(findings: readonly Finding[]): Finding | null {
@@ -106,7 +111,7 @@ function unbroken(line: string): string {
 
 function refusedLine(findings: readonly Finding[]): readonly string[] {
   const refused = refusal(findings);
-  return refused === null ? [] : [`**Refused:** ${escapeMarkdown(refused.message)}`];
+  return refused === null ? [] : [`**Error:** ${escapeMarkdown(refused.message)}`];
 }
 
 function formulaLine(plan: Plan, report: Report): readonly string[] {
@@ -131,7 +136,7 @@ function peakLine(ranks: readonly RankReport[]): string {
 function moneyLine(report: Report): readonly string[] {
   if (report.stepMs === null) return ['Step ? and money ?: the costs are relative, stage times would tell'];
   const tail = report.tailMs === null ? 'tail ?' : `tail ${duration(report.tailMs)}`;
-  const lost = report.usdPerDayLost === null ? '$? a day lost' : `${dollars(report.usdPerDayLost)} a day lost`;
+  const lost = report.usdPerDayLost === null ? 'money ?' : `${dollars(report.usdPerDayLost)} a day lost`;
   const days = report.daysLost === null ? 'days lost ?' : `${number(report.daysLost)} days lost over the run`;
   return [`Step ${duration(report.stepMs)} (${tail}) · ${lost} · ${days}`];
 }

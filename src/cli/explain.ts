@@ -5,6 +5,7 @@
 
 import { parseArgs } from 'node:util';
 import { analyse, explainText, prepare, readerFor, settled, withFixes } from '../analysis.ts';
+import { type MeasuredCosts, measuredCosts } from '../cost/measured.ts';
 import type { Analysis } from '../model/analysis.ts';
 import type { Said } from '../model/plan.ts';
 import type { Texts } from '../model/reading.ts';
@@ -12,14 +13,16 @@ import { SAID_KEYS, type SaidKey, saidProblem } from '../model/said-keys.ts';
 import { DEFAULT_ANALYSIS_SETTINGS } from '../model/settings.ts';
 import { scheduleByAlias } from '../sim/schedules/table.ts';
 import { analysisJson } from './explain-json.ts';
-import { locate, MAX_COMPANIONS, readCompanions, readDocument } from './workspace-files.ts';
+import { isFolder, locate, MAX_COMPANIONS, readCompanions, readDocument } from './workspace-files.ts';
 
-export const EXPLAIN_USAGE = 'usage: bubblelens explain FILE… [--root DIR] [--gpus N] [--set key=value]… [--json]';
+export const EXPLAIN_USAGE =
+  'usage: bubblelens explain FILE… [--root DIR] [--costs FILE] [--gpus N] [--set key=value]… [--json]';
 
 interface ExplainOptions {
   readonly files: readonly string[];
   readonly root: string | null;
   readonly said: Said;
+  readonly costs: string | null;
   readonly json: boolean;
 }
 
@@ -30,10 +33,15 @@ export async function explain(args: readonly string[]): Promise<number> {
     process.stderr.write(`${options}\n`);
     return 2;
   }
+  const measured = options.costs === null ? undefined : await readCosts(options.costs);
+  if (typeof measured === 'string') {
+    process.stderr.write(`bubblelens: ${measured}\n`);
+    return 2;
+  }
   const done: { readonly analysis: Analysis; readonly texts: Texts }[] = [];
   let failed = false;
   for (const path of options.files) {
-    const result = await explainFile(path, options);
+    const result = await explainFile(path, options, measured);
     if (typeof result === 'string') {
       process.stderr.write(`bubblelens: ${path}: ${result}\n`);
       failed = true;
@@ -56,6 +64,7 @@ function explainOptions(args: readonly string[]): ExplainOptions | string {
       allowPositionals: true,
       options: {
         root: { type: 'string' },
+        costs: { type: 'string' },
         gpus: { type: 'string' },
         set: { type: 'string', multiple: true },
         json: { type: 'boolean' },
@@ -65,7 +74,9 @@ function explainOptions(args: readonly string[]): ExplainOptions | string {
     const gpus = values.gpus === undefined ? [] : [`cluster.gpus=${values.gpus}`];
     const said = saidOf([...(values.set ?? []), ...gpus]);
     if (typeof said === 'string') return `bubblelens: ${said}`;
-    return { files: positionals, root: values.root ?? null, said, json: values.json ?? false };
+    const { root = null, costs = null, json = false } = values;
+    if (root !== null && !isFolder(root)) return `bubblelens: --root takes a folder, and "${root}" is none`;
+    return { files: positionals, root, said, costs, json };
   } catch (error) {
     return `bubblelens: ${(error as Error).message.split('\n')[0]}`;
   }
@@ -93,6 +104,7 @@ function saidOf(settings: readonly string[]): Said | string {
 async function explainFile(
   path: string,
   { root, said }: ExplainOptions,
+  measured: MeasuredCosts | undefined,
 ): Promise<{ readonly analysis: Analysis; readonly texts: Texts } | string> {
   const at = locate(path, root);
   let texts: Texts;
@@ -103,7 +115,8 @@ async function explainFile(
   }
   const reader = readerFor(at.file, texts[at.file] ?? '');
   if (reader !== null) await prepare(reader);
-  const input = () => ({ file: at.file, texts, said, settings: DEFAULT_ANALYSIS_SETTINGS });
+  const given = measured === undefined ? {} : { measured };
+  const input = () => ({ file: at.file, texts, said, settings: DEFAULT_ANALYSIS_SETTINGS, ...given });
   let analysis = analyse(input());
   for (let round = 0; round < MAX_COMPANIONS && analysis.needs.length > 0; round++) {
     const found = readCompanions(at.root, analysis.needs, texts);
@@ -112,6 +125,23 @@ async function explainFile(
     analysis = analyse(input());
   }
   return { analysis: settled(withFixes(input(), analysis), texts), texts };
+}
+
+/** The measured times of a native file, or in one line why there are none. */
+async function readCosts(path: string): Promise<MeasuredCosts | string> {
+  let text: string;
+  try {
+    text = readDocument(path);
+  } catch (error) {
+    return `--costs ${path}: ${readFailure(error)}`;
+  }
+  const reader = readerFor(path, text);
+  if (reader?.id !== 'native')
+    return `--costs ${path}: not a file in the native format (*.pipeline.yaml, *.pipeline.json)`;
+  await prepare(reader);
+  const [plan] = reader.read(path, { [path]: text }, {}).plans;
+  const measured = plan === undefined ? null : measuredCosts(path, plan);
+  return measured ?? `--costs ${path}: it lists no stages with their times`;
 }
 
 function readFailure(error: unknown): string {

@@ -62,3 +62,7 @@ function readInside(root: string, path: string): string | null {
     return null;
   }
 }
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}

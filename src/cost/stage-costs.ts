@@ -25,18 +25,19 @@ export function stageCosts(plan: Plan): Costs | null {
 function explicitCosts(plan: Plan, times: readonly ExplicitStage[]): Costs {
   const transferMs = plan.transferMs.value;
   return {
-    badge: 'explicit',
+    badge: plan.stageTimes.source.kind === 'measured' ? 'measured' : 'explicit',
     unit: 'ms',
-    how:
-      transferMs === null
-        ? 'stage times from the file; transfers left out, their time is not known'
-        : 'stage and transfer times from the file',
+    how: `${timesFrom(plan.stageTimes)}${transferMs === null ? '; transfers left out, their time is not known' : ''}`,
     forward: times.map((stage) => stage.forwardMs),
     backwardInput: times.map((stage) => stage.backwardInputMs),
     backwardWeight: times.map((stage) => stage.backwardWeightMs),
     transfer: new Array<number>(Math.max(0, times.length - 1)).fill(transferMs ?? 0),
     activationBytes: times.map((stage) => stage.activationBytes),
   };
+}
+
+function timesFrom({ source }: Plan['stageTimes']): string {
+  return source.kind === 'measured' ? `measured: ${source.how}` : 'stage and transfer times from the file';
 }
 
 function relativeCosts(plan: Plan, stages: readonly StageContent[] | null, count: number): Costs {

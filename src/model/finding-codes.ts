@@ -37,6 +37,7 @@ export const FINDING_CODES = {
   'too-few-microbatches': { severity: 'warning', title: 'Too few microbatches to fill the pipeline' },
   'heavy-stage': { severity: 'warning', title: 'One stage is heavier than the others' },
   'transfers-exposed': { severity: 'warning', title: 'Transfers between stages are exposed' },
+  'measured-step-short': { severity: 'warning', title: 'A measured step is shorter than the pipeline' },
   'bubble-large': { severity: 'warning', title: 'The idle share is above the threshold' },
 } as const satisfies Readonly<Record<string, CodeRow>>;
 

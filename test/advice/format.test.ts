@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dollars, duration, grouped, number, percent } from '../../src/advice/format.ts';
+import { dollars, duration, grouped, number, oneLine, percent, printable } from '../../src/advice/format.ts';
 
 test('percent has one decimal and no negative zero', () => {
   assert.equal(percent(0.2113), '21.1 %');
@@ -29,4 +29,10 @@ test('numbers', () => {
   assert.equal(number(27.77), '27.8');
   assert.equal(number(1536), '1,536');
   assert.equal(grouped(1_234_567), '1,234,567');
+});
+
+test('what commands a terminal or turns the writing direction is left out', () => {
+  assert.equal(printable('a\u001b[31mred\u202e\nb'), 'a[31mred\nb');
+  assert.equal(oneLine(' two\r\n lines\u0000\u2028 '), 'two lines');
+  assert.equal(oneLine('x'.repeat(500), 10), `${'x'.repeat(9)}…`);
 });
