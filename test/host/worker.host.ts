@@ -8,10 +8,10 @@ import type { ToWebview } from '../../src/model/protocol.ts';
 import { api, eventually, expected, openConfig, ourDiagnostics, replace, surfaces } from './editor-support.ts';
 import type { HostTest } from './host-test.ts';
 
-/** Its order is searched for, which takes the better part of a second, or more. */
+/** Its order is searched for, which takes a second or more. */
 const SLOW = `bubblelens: 1
 name: searched
-pipeline: { size: 64, schedule: v-half, virtualStages: 2, microbatches: 1024 }
+pipeline: { size: 128, schedule: zb-1p, microbatches: 1000 }
 model: { layers: 256 }
 transfer: { ms: 0.4 }
 `;
@@ -22,7 +22,7 @@ model: { layers: 32 }
 `;
 
 /** A search has begun, and has not ended. */
-const AMID_MS = 350;
+const AMID_MS = 220;
 
 async function type(editor: vscode.TextEditor, from: string, to: string): Promise<void> {
   const { document } = editor;
@@ -72,11 +72,11 @@ export const tests: readonly HostTest[] = [
       const listening = onDidAnalyse(({ place, version }) => {
         if (place.uri.toString() === document.uri.toString()) versions.push(version);
       });
-      await type(editor, 'microbatches: 1024', 'microbatches: 1000');
+      await type(editor, 'microbatches: 1000', 'microbatches: 990');
       await sleep(AMID_MS);
-      await type(editor, 'microbatches: 1000', 'microbatches: 900');
+      await type(editor, 'microbatches: 990', 'microbatches: 980');
       await sleep(AMID_MS);
-      await type(editor, 'microbatches: 900', 'microbatches: 800');
+      await type(editor, 'microbatches: 980', 'microbatches: 970');
       const result = await settled(document);
       listening.dispose();
       assert.deepEqual(versions, [document.version], 'only the last text was answered');
@@ -100,14 +100,14 @@ export const tests: readonly HostTest[] = [
       const editor = await openConfig('dying.pipeline.yaml', SLOW);
       const { document } = editor;
       const { loseThread, settled } = await api();
-      await type(editor, 'microbatches: 1024', 'microbatches: 1000');
+      await type(editor, 'microbatches: 1000', 'microbatches: 990');
       await sleep(AMID_MS);
       await loseThread();
       const result = await settled(document);
       assert.equal(result?.version, document.version);
       await agree(document);
       await loseThread();
-      await replace(editor, 'schedule: v-half', 'schedule: 1f1b-v');
+      await replace(editor, 'schedule: zb-1p', 'schedule: 1f1b');
       assert.equal((await settled(document))?.where, 'worker');
       await agree(document);
       assert.ok(ourDiagnostics(document.uri).every(({ message }) => !message.startsWith('Not analysed')));
