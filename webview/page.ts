@@ -8,6 +8,9 @@ import { createStage, type Stage, type StageEvents } from './stage.ts';
 import { createTable } from './table.ts';
 import { createTooltip, type Tooltip } from './tooltip.ts';
 
+/** Shown once an answer is late: a page that stays blank says nothing of what is wrong. */
+const WAITING = 'Waiting for the analysis of the config. If this stays, close the timeline and open it again.';
+
 export type PageState = 'waiting' | 'shown' | 'stale' | 'empty';
 
 export interface Page {
@@ -46,7 +49,8 @@ export function createPage(headerEvents: Omit<HeaderEvents, 'help'>, stageEvents
     setState: (state, reason) => {
       document.body.dataset.state = state;
       notice.hidden = state !== 'stale';
-      empty.hidden = state !== 'empty';
+      empty.hidden = state !== 'empty' && state !== 'waiting';
+      if (state === 'waiting') empty.replaceChildren(element('p', { class: 'late' }, WAITING));
       if (state === 'stale') setText(notice, `Not up to date: ${reason}`);
       if (state === 'empty') empty.replaceChildren(element('h2', {}, 'No timeline'), element('p', {}, reason));
     },
