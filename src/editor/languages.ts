@@ -3,13 +3,19 @@
  * claims it by its path and a cheap look.
  */
 
-export const LANGUAGES = ['shellscript', 'yaml', 'toml', 'json', 'jsonc'] as const;
+export const LANGUAGES = ['shellscript', 'yaml', 'toml', 'json', 'jsonc', 'python'] as const;
 
 /**
  * The ones that start the extension; a test holds the manifest against them. Plain JSON is not among them: the editor
  * opens JSON of its own in every window. `*.pipeline.json` is registered as JSON with comments, and so starts it.
  */
-export const STARTING_LANGUAGES = ['shellscript', 'yaml', 'toml', 'jsonc'] as const satisfies readonly Language[];
+export const STARTING_LANGUAGES = [
+  'shellscript',
+  'yaml',
+  'toml',
+  'jsonc',
+  'python',
+] as const satisfies readonly Language[];
 
 export type Language = (typeof LANGUAGES)[number];
 
@@ -19,6 +25,7 @@ const EXTENSIONS: Readonly<Record<Language, string>> = {
   toml: '.toml',
   json: '.json',
   jsonc: '.json',
+  python: '.py',
 };
 
 export function isLanguage(id: string): id is Language {

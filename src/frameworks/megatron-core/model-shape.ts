@@ -103,9 +103,7 @@ function dtype(context: Context): Sourced<string> {
   const low = (['fp8', 'fp4'] as const).find((each) => given(context, each) !== undefined);
   const place = placeOf(context, key);
   const note = low === undefined ? undefined : `matrix products in ${low}`;
-  if (place !== null) return fromText(key, place, note);
-  const source = given(context, key)?.value.source;
-  return source?.kind === 'default' ? { value: key, source } : byDefault(key, 'as said');
+  return place === null ? byDefault(key, 'as said') : fromText(key, place, note);
 }
 
 function experts(context: Context, ffn: Sourced<number>): Experts | null {
