@@ -5,6 +5,7 @@
 
 import { framework } from '../frameworks/table.ts';
 import type { Costs } from '../model/costs.ts';
+import { counted, grouped } from '../model/counted.ts';
 import type { MemoryCurve } from '../model/memory-curve.ts';
 import type { PipelineReport } from '../model/report.ts';
 import type { Timeline } from '../model/timeline.ts';
@@ -94,10 +95,16 @@ function costsOf(request: SimulateRequest): Parsed<Costs> {
   const stages = stageCount(request);
   const { stageScale, activationBytes } = request;
   if (stageScale !== null && stageScale.length !== stages) {
-    return { ok: false, problem: `the stage scale has ${stageScale.length} factors for ${stages} stages` };
+    return {
+      ok: false,
+      problem: `the stage scale has ${counted(stageScale.length, 'factor')} for ${counted(stages, 'stage')}`,
+    };
   }
   if (activationBytes !== null && activationBytes.length !== 1 && activationBytes.length !== stages) {
-    return { ok: false, problem: `activation bytes are given for ${activationBytes.length} of ${stages} stages` };
+    return {
+      ok: false,
+      problem: `activation bytes are given for ${grouped(activationBytes.length)} of ${counted(stages, 'stage')}`,
+    };
   }
   const transfer = transferOf(request, stages);
   if (!transfer.ok) return transfer;
@@ -123,7 +130,10 @@ function transferOf(request: SimulateRequest, stages: number): Parsed<readonly n
   if (p2pEdges !== null) {
     return p2pEdges.length === stages - 1
       ? { ok: true, value: p2pEdges }
-      : { ok: false, problem: `${p2pEdges.length} transfer times are given for ${stages - 1} edges between stages` };
+      : {
+          ok: false,
+          problem: `${counted(p2pEdges.length, 'transfer time')} for ${counted(stages - 1, 'edge')} between stages`,
+        };
   }
   if (p2pCrossNode !== null && ranksPerNode === null) {
     return { ok: false, problem: 'a transfer time between nodes is given, but not how many ranks share a node' };

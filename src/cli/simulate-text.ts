@@ -1,5 +1,6 @@
 /** The answer of `simulate` for a person: the headline, its parts, a small picture, and a line per rank. */
 
+import { counted, grouped } from '../model/counted.ts';
 import type { MemoryCurve } from '../model/memory-curve.ts';
 import type { RankReport } from '../model/report.ts';
 import type { Timeline } from '../model/timeline.ts';
@@ -22,9 +23,11 @@ export function answerText(answer: Answer, measured: Timing | null): string {
     request.order === null ? shape.schedule : 'custom order',
     `pp ${shape.pp}`,
     ...(shape.vpp > 1 ? [`vpp ${shape.vpp}`] : []),
-    `${shape.microbatches} microbatches`,
+    counted(shape.microbatches, 'microbatch'),
     ...(shape.groupSize > 1 ? [`group size ${shape.groupSize}`] : []),
-    ...(request.memoryLimit === null ? [] : [`at most ${request.memoryLimit} live stage-microbatches a rank`]),
+    ...(request.memoryLimit === null
+      ? []
+      : [`at most ${counted(request.memoryLimit, 'live stage-microbatch')} a rank`]),
     ...(request.framework === null ? [] : [`as ${request.framework} runs it`]),
     ...(request.communication === 'async' ? [] : [`${request.communication} transfers`]),
   ];
@@ -51,14 +54,14 @@ function variationLines({ samples, seed, makespan, bubbleFraction }: Variation):
   const row = ({ p5, p50, p95, mean }: Spread, say: (value: number) => string) =>
     `p5 ${say(p5)}, p50 ${say(p50)}, p95 ${say(p95)}, mean ${say(mean)}`;
   return [
-    `  varies        makespan ${row(makespan, amount)} (${samples} samples, seed ${seed})`,
+    `  varies        makespan ${row(makespan, amount)} (${counted(samples, 'sample')}, seed ${seed})`,
     `                idle share ${row(bubbleFraction, percent)}`,
   ];
 }
 
 function timingLine({ actions, orderMs, simulateMs, cachedMs, runs }: Timing): string {
   const ms = (time: number) => `${time.toFixed(3)} ms`;
-  return `${actions} actions: order ${ms(orderMs)}, simulation ${ms(simulateMs)}, new costs ${ms(cachedMs)} (medians of ${runs} runs)`;
+  return `${counted(actions, 'action')}: order ${ms(orderMs)}, simulation ${ms(simulateMs)}, new costs ${ms(cachedMs)} (medians of ${runs} runs)`;
 }
 
 /** A row per rank, a column per slice of time: the most that the rank holds in it, as a share of the largest peak. */
@@ -77,7 +80,7 @@ function memoryLines({ ranks, freedAt }: MemoryCurve, makespan: number): readonl
   });
   return [
     '',
-    `  live stage-microbatches, at most ${most}; let go at the ${freedAt === 'W' ? 'weight' : 'input'} gradient`,
+    `  live stage-microbatches, at most ${grouped(most)}; let go at the ${freedAt === 'W' ? 'weight' : 'input'} gradient`,
     ...(makespan > 0 ? rows : []),
   ];
 }
@@ -91,7 +94,7 @@ function rankTable(ranks: readonly RankReport[]): readonly string[] {
     percent(rank.stallFraction),
     percent(rank.cooldownFraction),
     amount(rank.busy),
-    String(rank.peakActivations),
+    grouped(rank.peakActivations),
     rank.stalls.map((stall) => `rank ${stall.waitedForRank} ${percent(stall.fraction)}`).join(', '),
   ]);
   const widths = head.map((title, c) => Math.max(title.length, ...rows.map((row) => row[c]!.length)));
@@ -148,5 +151,5 @@ function signed(fraction: number): string {
 }
 
 function amount(time: number): string {
-  return String(Number(time.toPrecision(6)));
+  return grouped(Number(time.toPrecision(6)));
 }

@@ -1,6 +1,7 @@
 /** The variation that a request asks for: seeded samples of the same run with noise, slow ranks, long microbatches. */
 
 import type { Costs } from '../model/costs.ts';
+import { counted, grouped } from '../model/counted.ts';
 import type { Variation } from '../model/variation.ts';
 import { DEFAULT_SAMPLES, MAX_SAMPLES, variationOf } from '../sim/jitter.ts';
 import { price } from '../sim/ops.ts';
@@ -20,12 +21,13 @@ export function variationProblem(request: SimulateRequest): string | null {
   }
   if (communication !== 'async') return `how a run varies is told for async transfers, not for ${communication} ones`;
   if (jitter > MAX_JITTER) return `the jitter is ${jitter}; it is the spread of a logarithm, at most ${MAX_JITTER}`;
-  if (samples !== null && samples > MAX_SAMPLES) return `${samples} samples are too many (at most ${MAX_SAMPLES})`;
+  if (samples !== null && samples > MAX_SAMPLES)
+    return `${counted(samples, 'sample')} are too many (at most ${grouped(MAX_SAMPLES)})`;
   if (rankScale !== null && rankScale.length !== pp) {
-    return `the rank scale has ${rankScale.length} factors for ${pp} ranks`;
+    return `the rank scale has ${counted(rankScale.length, 'factor')} for ${counted(pp, 'rank')}`;
   }
   if (microbatchScale !== null && microbatchScale.length !== microbatches) {
-    return `the microbatch scale has ${microbatchScale.length} factors for ${microbatches} microbatches`;
+    return `the microbatch scale has ${counted(microbatchScale.length, 'factor')} for ${counted(microbatches, 'microbatch')}`;
   }
   return null;
 }

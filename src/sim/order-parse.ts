@@ -4,6 +4,7 @@
  * Whether the order can run to its end is told by compiling it.
  */
 
+import { counted, grouped } from '../model/counted.ts';
 import { KIND_CODES } from '../model/timeline.ts';
 import { rankInDirection } from './ops.ts';
 import {
@@ -27,7 +28,8 @@ const PAIR = /^O\(([^|()]+)\|([^|()]+)\)$/;
 /** Refuses, in one line, an order that is not one of these sizes. */
 export function parseOrder(lines: readonly string[], sizes: OrderSizes): ParsedOrder {
   const { pp, microbatches } = sizes;
-  if (lines.length !== pp) return { ok: false, reason: `the order has ${lines.length} lines for ${pp} ranks` };
+  if (lines.length !== pp)
+    return { ok: false, reason: `the order has ${counted(lines.length, 'line')} for ${counted(pp, 'rank')}` };
   const steps = idSteps(microbatches);
   const ids: number[] = [];
   const rankStart = new Int32Array(pp + 1);
@@ -67,8 +69,8 @@ function actionId(
   if (kind === undefined) return `"${text.slice(0, 40)}" is not an action such as F0.0, B0.0 or O(F0.1|B1.0)`;
   const stage = Number(stageText);
   const microbatch = Number(microbatchText);
-  if (stage >= stages) return `${text} names stage ${stage} of ${stages}`;
-  if (microbatch >= microbatches) return `${text} names microbatch ${microbatch} of ${microbatches}`;
+  if (stage >= stages) return `${text} names stage ${stage} of ${grouped(stages)}`;
+  if (microbatch >= microbatches) return `${text} names microbatch ${microbatch} of ${grouped(microbatches)}`;
   const directions = placement === 'bidirectional' ? [0, 1] : [0];
   const holders = directions.map((direction) => rankInDirection(placement, pp, stage, direction));
   if (!holders.includes(rank)) return `${text} belongs on rank ${holders.join(' or ')}`;

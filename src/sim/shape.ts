@@ -3,6 +3,7 @@
  * cached by its shape.
  */
 
+import { counted } from '../model/counted.ts';
 import type { Placement, ScheduleId } from '../model/schedule.ts';
 
 export interface PipelineShape {
@@ -52,12 +53,7 @@ export function sizeProblem(shape: PipelineShape): string | null {
   if (!Number.isSafeInteger(limit) || limit < 1)
     return `the memory limit is ${limit}; it must be a whole number from 1`;
   if (shape.pp * shape.vpp > MAX_STAGES) {
-    return `${figure(shape.pp)} ranks with ${figure(shape.vpp)} stages each are too many to simulate (at most ${figure(MAX_STAGES)} stages)`;
+    return `${counted(shape.pp, 'rank')} with ${counted(shape.vpp, 'stage')} each are too many to simulate (at most ${counted(MAX_STAGES, 'stage')})`;
   }
   return null;
-}
-
-/** A whole number with thousands separated: 8,000,000. */
-export function figure(value: number): string {
-  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }

@@ -5,6 +5,7 @@
  */
 
 import type { Costs } from '../model/costs.ts';
+import { counted } from '../model/counted.ts';
 import type { PipelineReport } from '../model/report.ts';
 import type { CommunicationMode } from '../model/schedule.ts';
 import type { Timeline } from '../model/timeline.ts';
@@ -131,7 +132,10 @@ export function programOf(shape: PipelineShape, costs: Costs, options: Simulatio
   const { pp, microbatches } = shape;
   const stages = stageCount(shape);
   if (3 * stages * microbatches > maxActions)
-    return { ok: false, reason: `${stages} stages of ${microbatches} microbatches are too many to simulate` };
+    return {
+      ok: false,
+      reason: `${counted(stages, 'stage')} of ${counted(microbatches, 'microbatch')} are too many to simulate`,
+    };
   const parsed = parseOrder(order, { pp, stages, microbatches, placement: row.placement });
   return parsed.ok ? compile(parsed.order) : parsed;
 }
@@ -160,7 +164,7 @@ function costsProblem(shape: PipelineShape, costs: Costs): string | null {
     ['transfer', costs.transfer, stages - 1],
   ] as const;
   for (const [what, times, length] of columns) {
-    if (times.length !== length) return `${times.length} ${what} times are given for ${stages} stages`;
+    if (times.length !== length) return `${counted(times.length, `${what} time`)} for ${counted(stages, 'stage')}`;
     const bad = times.find((time) => !Number.isFinite(time) || time < 0);
     if (bad !== undefined) return `a ${what} time is ${bad}; times are finite and not negative`;
   }

@@ -1,8 +1,8 @@
 /** The modes of communication, a row each, and the program that a mode makes of an order. */
 
+import { counted, grouped } from '../../model/counted.ts';
 import type { CommunicationMode } from '../../model/schedule.ts';
 import type { Program } from '../program.ts';
-import { figure } from '../shape.ts';
 import { blockingCalls } from './blocking.ts';
 import { type Linking, link } from './link.ts';
 import { oneStream } from './one-stream.ts';
@@ -32,7 +32,7 @@ export function linked(program: Program, mode: KeepingMode): Linking {
   if (actions > MAX_LINKED_ACTIONS) {
     return {
       ok: false,
-      reason: `${figure(actions)} actions are too many to simulate with ${mode} transfers (at most ${figure(MAX_LINKED_ACTIONS)})`,
+      reason: `${counted(actions, 'action')} are too many to simulate with ${mode} transfers (at most ${grouped(MAX_LINKED_ACTIONS)})`,
     };
   }
   const modes = held.get(program) ?? new Map<KeepingMode, Linking>();

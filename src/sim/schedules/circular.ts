@@ -4,6 +4,7 @@
  * the stages. Mirrors AI-Hypercomputer/maxtext src/maxtext/layers/pipeline.py at e591f30c.
  */
 
+import { counted, grouped } from '../../model/counted.ts';
 import { forwardBackwardActions, noSearch } from './common.ts';
 import { allForwardThenReversed } from './looped-bfs.ts';
 import type { ScheduleRow } from './row.ts';
@@ -17,7 +18,9 @@ export const CIRCULAR: ScheduleRow = {
   splitsBackward: false,
   aliases: ['circular'],
   refuse: ({ pp, microbatches }) =>
-    microbatches % pp === 0 ? null : `the ${microbatches} microbatches must be a multiple of the ${pp} stages`,
+    microbatches % pp === 0
+      ? null
+      : `the number of microbatches (${grouped(microbatches)}) must be a multiple of the ${counted(pp, 'stage')}`,
   defaultGroupSize: ({ microbatches }) => Math.max(1, microbatches),
   actions: forwardBackwardActions,
   searches: noSearch,

@@ -1,5 +1,6 @@
 /** Pieces that several schedules share: sizes, the usual refusals, plain group sizes and action counts. */
 
+import { grouped } from '../../model/counted.ts';
 import { type IdSteps, type Order, type OrderSizes, orderByRank } from '../order.ts';
 import type { PipelineShape } from '../shape.ts';
 
@@ -22,11 +23,11 @@ export function forwardBackwardOrder(shape: PipelineShape, writeRank: Writer): O
 }
 
 export function oneStagePerRank(shape: PipelineShape): string | null {
-  return shape.vpp === 1 ? null : `the schedule holds one stage per rank, not ${shape.vpp}`;
+  return shape.vpp === 1 ? null : `the schedule holds one stage per rank, not ${grouped(shape.vpp)}`;
 }
 
 export function twoStagesPerRank(shape: PipelineShape): string | null {
-  return shape.vpp === 2 ? null : `the schedule holds exactly 2 stages per rank, not ${shape.vpp}`;
+  return shape.vpp === 2 ? null : `the schedule holds exactly 2 stages per rank, not ${grouped(shape.vpp)}`;
 }
 
 export function noRefusal(): null {

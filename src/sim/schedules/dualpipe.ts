@@ -4,6 +4,7 @@
  * parameters. Mirrors deepseek-ai/DualPipe dualpipe/dualpipe.py at 3da1bbea; DeepSeek-V3, arXiv 2412.19437.
  */
 
+import { counted, grouped } from '../../model/counted.ts';
 import { orderByRank } from '../order.ts';
 import type { PipelineShape } from '../shape.ts';
 import { noGroups, noSearch } from './common.ts';
@@ -41,11 +42,11 @@ export const DUALPIPE: ScheduleRow = {
 };
 
 function refuse({ pp, vpp, microbatches }: PipelineShape): string | null {
-  if (vpp > 2) return `DualPipe holds 2 stages per rank, one for each direction, not ${vpp}`;
-  if (pp % 2 !== 0) return `DualPipe needs an even number of ranks, not ${pp}`;
-  if (microbatches % 2 !== 0) return `DualPipe needs an even number of microbatches, not ${microbatches}`;
+  if (vpp > 2) return `DualPipe holds 2 stages per rank, one for each direction, not ${grouped(vpp)}`;
+  if (pp % 2 !== 0) return `DualPipe needs an even number of ranks, not ${grouped(pp)}`;
+  if (microbatches % 2 !== 0) return `DualPipe needs an even number of microbatches, not ${grouped(microbatches)}`;
   if (microbatches < 2 * pp) {
-    return `DualPipe needs at least ${2 * pp} microbatches on ${pp} ranks, not ${microbatches}`;
+    return `DualPipe needs at least ${counted(2 * pp, 'microbatch')} on ${counted(pp, 'rank')}, not ${grouped(microbatches)}`;
   }
   return null;
 }

@@ -4,6 +4,7 @@
  * same order. DeepSeek-V3, arXiv 2412.19437.
  */
 
+import { counted, grouped } from '../../model/counted.ts';
 import { orderByRank } from '../order.ts';
 import { noGroups, noSearch, splitBackwardActions, twoStagesPerRank, vSizes } from './common.ts';
 import type { ScheduleRow } from './row.ts';
@@ -21,7 +22,7 @@ export const DUALPIPEV: ScheduleRow = {
     twoStagesPerRank(shape) ??
     (shape.microbatches >= 2 * shape.pp
       ? null
-      : `DualPipeV needs at least ${2 * shape.pp} microbatches on ${shape.pp} ranks, not ${shape.microbatches}`),
+      : `DualPipeV needs at least ${counted(2 * shape.pp, 'microbatch')} on ${counted(shape.pp, 'rank')}, not ${grouped(shape.microbatches)}`),
   defaultGroupSize: noGroups,
   actions: splitBackwardActions,
   searches: noSearch,

@@ -6,6 +6,7 @@
  * repeat_building_block), for actions of equal time; PipeOffload, arXiv 2503.01328.
  */
 
+import { counted, grouped } from '../../model/counted.ts';
 import { BACKWARD_INPUT, BACKWARD_WEIGHT, FORWARD, idSteps } from '../order.ts';
 import type { PipelineShape } from '../shape.ts';
 import { loopSizes, noSearch, splitBackwardActions } from './common.ts';
@@ -22,7 +23,9 @@ export const GROUPED_INTERLEAVED: ScheduleRow = {
   splitsBackward: true,
   aliases: ['grouped-interleaved', 'group-interleaved', 'pipeoffload'],
   refuse: ({ pp, groupSize, microbatches }) =>
-    groupSize > pp && microbatches > 0 ? `the group size ${groupSize} must not exceed the ${pp} ranks` : null,
+    groupSize > pp && microbatches > 0
+      ? `the group size ${grouped(groupSize)} must not exceed the ${counted(pp, 'rank')}`
+      : null,
   defaultGroupSize: ({ pp }) => halfOf(pp),
   actions: splitBackwardActions,
   searches: noSearch,

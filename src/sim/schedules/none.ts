@@ -1,5 +1,6 @@
 /** No pipeline: one rank runs every microbatch forward through its stages and back again. */
 
+import { counted } from '../../model/counted.ts';
 import { BACKWARD } from '../order.ts';
 import { forwardBackwardActions, forwardBackwardOrder, noGroups, noSearch } from './common.ts';
 import type { ScheduleRow } from './row.ts';
@@ -12,7 +13,7 @@ export const NONE: ScheduleRow = {
   virtualStages: 'any',
   splitsBackward: false,
   aliases: ['none'],
-  refuse: (shape) => (shape.pp === 1 ? null : `${shape.pp} ranks need a pipeline schedule`),
+  refuse: (shape) => (shape.pp === 1 ? null : `${counted(shape.pp, 'rank')} need a pipeline schedule`),
   defaultGroupSize: noGroups,
   actions: forwardBackwardActions,
   searches: noSearch,

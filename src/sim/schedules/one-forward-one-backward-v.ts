@@ -6,8 +6,9 @@
  * Controllable Memory, arXiv 2405.15362.
  */
 
+import { counted, grouped } from '../../model/counted.ts';
 import { BACKWARD, FORWARD, idSteps } from '../order.ts';
-import { figure, type PipelineShape } from '../shape.ts';
+import type { PipelineShape } from '../shape.ts';
 import { forwardBackwardActions, noGroups, noSearch, twoStagesPerRank, vSizes } from './common.ts';
 import type { ScheduleRow } from './row.ts';
 import { orderFromLists } from './search.ts';
@@ -38,11 +39,11 @@ const MAX_WORK = 5e8;
 
 function tooLarge(shape: PipelineShape): string | null {
   const { pp } = shape;
-  if (pp > MAX_RANKS) return `the slots of ${pp} ranks are too many to lay out (at most ${MAX_RANKS} ranks)`;
+  if (pp > MAX_RANKS) return `the slots of ${counted(pp, 'rank')} are too many to lay out (at most ${MAX_RANKS} ranks)`;
   const most = Math.floor(MAX_WORK / pp);
   const actions = forwardBackwardActions(shape);
   return actions > most
-    ? `${figure(actions)} actions on ${pp} ranks are too many to lay out (at most ${figure(most)})`
+    ? `${counted(actions, 'action')} on ${counted(pp, 'rank')} are too many to lay out (at most ${grouped(most)})`
     : null;
 }
 

@@ -1,14 +1,8 @@
 /** The schedules, one row each. */
 
+import { counted, grouped } from '../../model/counted.ts';
 import type { ScheduleId } from '../../model/schedule.ts';
-import {
-  figure,
-  MAX_ACTIONS,
-  MAX_SEARCHED_ACTIONS,
-  MAX_SEARCHED_RANKS,
-  type PipelineShape,
-  sizeProblem,
-} from '../shape.ts';
+import { MAX_ACTIONS, MAX_SEARCHED_ACTIONS, MAX_SEARCHED_RANKS, type PipelineShape, sizeProblem } from '../shape.ts';
 import { CIRCULAR } from './circular.ts';
 import { DUALPIPE } from './dualpipe.ts';
 import { DUALPIPEV } from './dualpipev.ts';
@@ -94,14 +88,14 @@ export function sizeRefusal(shape: PipelineShape, maxActions = MAX_ACTIONS): str
   if (row === null) return null;
   const actions = row.actions(shape);
   if (actions > maxActions) {
-    return `${figure(actions)} actions are too many to simulate (at most ${figure(maxActions)})`;
+    return `${counted(actions, 'action')} are too many to simulate (at most ${grouped(maxActions)})`;
   }
   if (row.searches(shape)) {
     if (actions > MAX_SEARCHED_ACTIONS) {
-      return `${figure(actions)} actions are too many to search an order for (at most ${figure(MAX_SEARCHED_ACTIONS)})`;
+      return `${counted(actions, 'action')} are too many to search an order for (at most ${grouped(MAX_SEARCHED_ACTIONS)})`;
     }
     if (shape.pp > MAX_SEARCHED_RANKS) {
-      return `${figure(shape.pp)} ranks are too many to search an order for (at most ${MAX_SEARCHED_RANKS})`;
+      return `${counted(shape.pp, 'rank')} are too many to search an order for (at most ${MAX_SEARCHED_RANKS})`;
     }
   }
   return row.tooLarge?.(shape) ?? null;
