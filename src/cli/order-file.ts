@@ -4,21 +4,26 @@
  * ones too.
  */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { counted } from '../model/counted.ts';
 import { orderLines } from '../sim/order-text.ts';
 import { programOf } from '../sim/simulate.ts';
 import { torchCsv } from '../sim/torch-csv.ts';
 import { type Answer, CLI_MAX_ACTIONS } from './answer.ts';
 import type { Parsed } from './options.ts';
+import { readRegularFile } from './regular-file.ts';
 
 export const ORDER_FORMATS = ['text', 'csv', 'csv-comms'] as const;
 export type OrderFormat = (typeof ORDER_FORMATS)[number];
+
+/** Room for an order of as many actions as are simulated, written out by `--order-out`. */
+const MAX_ORDER_MIB = 256;
 
 /** Text, or lines that came as JSON. */
 export function orderFile(path: string): Parsed<string | readonly string[]> {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+    text = readRegularFile(path, MAX_ORDER_MIB).replace(/^\uFEFF/, '');
   } catch (error) {
     return { ok: false, problem: `--order ${path}: ${(error as Error).message.split('\n')[0]}` };
   }
@@ -51,7 +56,7 @@ export function writeOrder(path: string, format: OrderFormat, { request, shape, 
   if (!compiled.ok) return `--order-out ${path}: ${compiled.reason}`;
   const { program } = compiled;
   const { schedule, pp, vpp, microbatches } = shape;
-  const title = `# ${request.order === null ? schedule : 'custom order'}, pp ${pp}, vpp ${vpp}, ${microbatches} microbatches`;
+  const title = `# ${request.order === null ? schedule : 'custom order'}, pp ${pp}, vpp ${vpp}, ${counted(microbatches, 'microbatch')}`;
   const lines = () => orderLines(program.order).map((line, rank) => `rank ${rank}: ${line}`.trimEnd());
   const written =
     format === 'text'

@@ -7,10 +7,12 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { chromeTrace } from '../sim/chrome-trace.ts';
 import { answer, answerJson } from './answer.ts';
+import { prepared, refusalOf } from './arguments.ts';
 import { batch } from './batch.ts';
 import { type Parsed, requestFromFlags, simulateFlags } from './options.ts';
 import { orderFile, orderFormat, writeOrder } from './order-file.ts';
 import { answerText } from './simulate-text.ts';
+import type { Streams } from './streams.ts';
 import { timing } from './timing.ts';
 
 export const SIMULATE_USAGE =
@@ -21,13 +23,6 @@ export const SIMULATE_USAGE =
   '[--memory-limit N] [--order FILE] [--order-out FILE [--order-format text|csv|csv-comms]] [--orders] ' +
   '[--memory-curve [--freed-at I|W] [--activation-bytes N,…]] [--trace OUT.json] [--timing] [--json], ' +
   'or simulate --batch with one JSON request a line on stdin';
-
-/** Where a command reads and writes: the process, or what stands for it in a test. */
-export interface Streams {
-  readonly stdin: NodeJS.ReadableStream;
-  readonly stdout: NodeJS.WritableStream;
-  readonly stderr: NodeJS.WritableStream;
-}
 
 /** Exit codes: 0 done, 2 refused or could not run. */
 export async function simulate(args: readonly string[], streams: Streams = process): Promise<number> {
@@ -69,7 +64,7 @@ export async function simulate(args: readonly string[], streams: Streams = proce
 function readFlags(args: readonly string[]): Parsed<Readonly<Record<string, unknown>>> {
   try {
     const { values } = parseArgs({
-      args: [...args],
+      args: prepared(args),
       options: {
         ...simulateFlags(),
         batch: { type: 'boolean' },
@@ -82,7 +77,7 @@ function readFlags(args: readonly string[]): Parsed<Readonly<Record<string, unkn
     });
     return { ok: true, value: values };
   } catch (error) {
-    return { ok: false, problem: `${(error as Error).message.split(/[.\n]\s/)[0]}; ${SIMULATE_USAGE}` };
+    return { ok: false, problem: `${refusalOf(error)}; ${SIMULATE_USAGE}` };
   }
 }
 

@@ -1,7 +1,8 @@
 /** `bubblelens simulate`: golden answers, the batch, refusals in one line, the trace. UPDATE=1 rewrites the goldens. */
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -53,18 +54,24 @@ test('what cannot be simulated is one line on stderr and exit code 2', async () 
     [`${sound} --jitter x`, /--jitter takes a number of at least 0/],
     [`${sound} --jitter 5`, /the jitter is 5; .* at most 2/],
     [`${sound} --jitter 0.1 --samples 0`, /--samples takes a whole number from 1/],
-    [`${sound} --jitter 0.1 --samples 10000000`, /10000000 samples are too many/],
+    [`${sound} --jitter 0.1 --samples 10000000`, /10,000,000 samples are too many \(at most 1,000,000\)/],
+    ['--schedule 1f1b --pp 1 --microbatches 1 --stage-scale 1,2', /the stage scale has 2 factors for 1 stage\n$/],
+    ['--schedule 1f1b --pp 2 --microbatches 1 --p2p-edges 1,2', /2 transfer times for 1 edge between stages/],
     [`${sound} --jitter 0.1 --seed 1.5`, /--seed takes a whole number from 0/],
     [`${sound} --jitter 0.1 --rank-scale 1,2`, /the rank scale has 2 factors for 4 ranks/],
     [`${sound} --jitter 0.1 --microbatch-scale 1,2`, /the microbatch scale has 2 factors for 8 microbatches/],
     [`${sound} --vpp 2`, /one stage per rank, not 2/],
     [`${sound} --forward=-1`, /--forward takes a number of at least 0, not "-1"/],
-    [`${sound} --forward -1`, /ambiguous/],
+    [`${sound} --forward -1`, /--forward takes a number of at least 0, not "-1"/],
+    ['--schedule 1f1b --pp -1 --microbatches 8', /--pp takes a whole number from 1, not "-1"/],
+    [`${sound} --stage-scale -1,2,3,4`, /--stage-scale takes numbers of at least 0, a,b,…, not "-1,2,3,4"/],
+    [`${sound} --p2p -.5`, /--p2p takes a number of at least 0, not "-.5"/],
+    ['--pp --vpp 2', /--pp is given without a value; usage/],
     [`${sound} --backward-weight Infinity`, /--backward-weight takes a number/],
     [`${sound} --p2p 1,2`, /--p2p takes a number/],
     [`${sound} --stage-scale 1,2`, /2 factors for 4 stages/],
     [`${sound} --stage-scale 1,2,x,4`, /--stage-scale takes numbers/],
-    [`${sound} --p2p-edges 1,2,3,4`, /4 transfer times are given for 3 edges/],
+    [`${sound} --p2p-edges 1,2,3,4`, /4 transfer times for 3 edges between stages/],
     [`${sound} --framework keras`, /--framework takes one of megatron-lm, .*, not "keras"/],
     [`${sound} --framework torch --microbatches 3`, /microbatches \(3\) must be .* stages \(4\)/],
     [`${sound} --communication smoke`, /--communication takes one of async, blocking, .*, one-stream, not "smoke"/],
@@ -88,6 +95,10 @@ test('what cannot be simulated is one line on stderr and exit code 2', async () 
     [`${sound} --order-format csv`, /--order-format is given without --order-out/],
     [`${sound} --order-out x --order-format xml`, /--order-format takes one of text, csv, csv-comms, not "xml"/],
     [`${sound} --order-out /nonexistent/folder/x`, /--order-out .*ENOENT/],
+    [`${sound} --order-out ${FOLDER}`, /--order-out .*EISDIR/],
+    [`${sound} --trace ${FOLDER}`, /--trace .*EISDIR/],
+    [`${sound} --order ${FOLDER}`, /--order .*: it is a folder, not a file/],
+    [`${sound} --order /dev/zero`, /--order \/dev\/zero: it is not a regular file/],
     [
       '--schedule dualpipe --pp 2 --vpp 2 --microbatches 4 --order-out x.csv',
       /torch's CSV has every stage on one rank/,
@@ -203,17 +214,18 @@ test('a batch answers line by line in order, and goes on after a refusal', async
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-  assert.equal(answers.length, lines.length - 1);
+  assert.equal(answers.length, lines.length);
   assert.equal(answers[0].makespan, 33);
   assert.equal(answers[0].orders.length, 4);
   assert.equal(answers[1].error, 'the request is not JSON');
-  assert.equal(answers[2].error, 'the request is not a JSON object');
-  assert.match(answers[3].error, /^there is no key "forwrad"; known: /);
-  assert.match(answers[4].error, /^microbatches takes a whole number from 0, not 8\.5$/);
-  assert.match(answers[5].error, /__proto__/);
-  assert.equal(answers[6].placement, 'loop');
-  assert.equal(answers[6].orders, undefined);
-  assert.match(answers[7].error, /^the order deadlocks: /);
+  assert.match(answers[2].error, /^the line is blank/);
+  assert.equal(answers[3].error, 'the request is not a JSON object');
+  assert.match(answers[4].error, /^there is no key "forwrad"; known: /);
+  assert.match(answers[5].error, /^microbatches takes a whole number from 0, not 8\.5$/);
+  assert.match(answers[6].error, /__proto__/);
+  assert.equal(answers[7].placement, 'loop');
+  assert.equal(answers[7].orders, undefined);
+  assert.match(answers[8].error, /^the order deadlocks: /);
 });
 
 test('the trace holds every action once, in microseconds, on its rank', async () => {
@@ -260,7 +272,7 @@ test('--order runs a custom order from lines or from an answer, and names what i
     assert.equal(JSON.parse((await ask(printed)).out).makespan, JSON.parse(printed).makespan);
     const wrong: readonly (readonly [string, RegExp])[] = [
       ['F0.0 B0.0 F0.1 B0.1\nF1.0 F1.1 B1.0 B1.1', /the order deadlocks: rank 0 at B0\.0 waits/],
-      ['F0.0', /1 lines for 2 ranks/],
+      ['F0.0', /1 line for 2 ranks/],
       ['{"orders": 3}', /holds no list of lines/],
       ['[', /it is not JSON/],
     ];
@@ -270,6 +282,16 @@ test('--order runs a custom order from lines or from an answer, and names what i
       assert.match(err, expected);
     }
     assert.match((await run([...flags, join(folder, 'none')])).err, /--order .*ENOENT/);
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    assert.match((await run([...flags, pipe])).err, /--order .*pipe: it is not a regular file\n$/);
+    const large = join(folder, 'large');
+    writeFileSync(large, '');
+    truncateSync(large, 2 ** 28 + 1);
+    assert.match(
+      (await run([...flags, large])).err,
+      /--order .*large: it is larger than 256 MiB \(268,435,457 bytes\)/,
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -330,5 +352,5 @@ test('very many microbatches are answered in full but for the order and the time
   assert.equal(answer.ranks.length, 16);
   assert.equal(answer.timing.actions, 320_000_000);
   const text = await run(words(args.replace('--json', '')));
-  assert.match(text.out, /10000000 microbatches/);
+  assert.match(text.out, /10,000,000 microbatches/);
 });

@@ -1,7 +1,7 @@
 /** A command's streams for a test: what it reads is given, what it writes is kept. */
 
 import { PassThrough, Readable } from 'node:stream';
-import type { Streams } from '../../src/cli/simulate.ts';
+import type { Streams } from '../../src/cli/streams.ts';
 
 export interface Kept {
   readonly streams: Streams;

@@ -49,7 +49,7 @@ const ROOMS: readonly Room[] = [
     pure: false,
   },
   { at: 'src/measure/', rooms: ['src/model/'], packages: ['node:'], pure: false },
-  { at: 'src/cli/', rooms: [...CORE, 'src/measure/', 'src/worker/'], packages: ['node:'], pure: false },
+  { at: 'src/cli/', rooms: [...CORE, 'src/measure/', 'src/worker/', 'package.json'], packages: ['node:'], pure: false },
   { at: 'src/editor/', rooms: [...CORE, 'src/measure/', 'src/worker/'], packages: ['vscode', 'node:'], pure: false },
   {
     at: 'src/extension.ts',
