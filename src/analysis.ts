@@ -4,7 +4,6 @@
  */
 
 import { dollars, oneLine, percent, printable } from './advice/format.ts';
-import { missingCompanions } from './advice/missing-companions.ts';
 import { placeOf } from './advice/places.ts';
 import { holdsText, stagesOfRank } from './advice/rank-work.ts';
 import type { Proposal, RuleContext } from './advice/rules/rule.ts';
@@ -57,14 +56,6 @@ export async function prepare(reader: Reader): Promise<void> {
 
 export function ready(reader: Reader): boolean {
   return parsersLoaded(reader.parsers);
-}
-
-/** The analysis when nothing more can be read: companions that are still needed are said to be missing. */
-export function settled(analysis: Analysis, texts: Texts): Analysis {
-  const missed = analysis.needs.filter((path) => analysis.optional?.includes(path) !== true);
-  if (missed.length === 0) return analysis;
-  const missing = missingCompanions(analysis.file, texts[analysis.file] ?? '', missed);
-  return { ...analysis, problems: [...analysis.problems, ...missing] };
 }
 
 /** Analyses one file. A file that nobody claims has no reader and no plans. */

@@ -3,8 +3,16 @@
  * finding each, on the name where the config writes it.
  */
 
+import type { Analysis } from '../model/analysis.ts';
 import type { Finding } from '../model/finding.ts';
 import type { TextRange } from '../model/source.ts';
+
+/** The analysis when nothing more can be read: companions that are still needed, and that are missed, are said. */
+export function settled(analysis: Analysis, text: string): Analysis {
+  const missed = analysis.needs.filter((path) => analysis.optional?.includes(path) !== true);
+  if (missed.length === 0) return analysis;
+  return { ...analysis, problems: [...analysis.problems, ...missingCompanions(analysis.file, text, missed)] };
+}
 
 /** `needs` are the paths that the reader still asks for when nothing more can be read. */
 export function missingCompanions(file: string, text: string, needs: readonly string[]): readonly Finding[] {

@@ -4,7 +4,8 @@
  */
 
 import { parseArgs } from 'node:util';
-import { analyse, explainText, prepare, readerFor, settled, withFixes } from '../analysis.ts';
+import { settled } from '../advice/missing-companions.ts';
+import { analyse, explainText, prepare, readerFor, withFixes } from '../analysis.ts';
 import { type MeasuredCosts, measuredCosts } from '../cost/measured.ts';
 import type { Analysis } from '../model/analysis.ts';
 import type { Said } from '../model/plan.ts';
@@ -124,7 +125,7 @@ async function explainFile(
     texts = { ...texts, ...found };
     analysis = analyse(input());
   }
-  return { analysis: settled(withFixes(input(), analysis), texts), texts };
+  return { analysis: settled(withFixes(input(), analysis), texts[at.file] ?? ''), texts };
 }
 
 /** The measured times of a native file, or in one line why there are none. */

@@ -4,6 +4,7 @@
  * elsewhere, the loop waits for each; where they are made here, it only ends or says what to wait for.
  */
 
+import { settled } from '../advice/missing-companions.ts';
 import type { AnalysisInput } from '../analysis.ts';
 import type { Analysis } from '../model/analysis.ts';
 import type { Texts } from '../model/reading.ts';
@@ -44,7 +45,8 @@ export function gather<A extends Analysed>(
     const analysed = run({ ...asking.texts });
     if (analysed === null) return null;
     const next = asking.next(analysed.analysis.needs);
-    if (source === null || next.length === 0) return { ...analysed, companionKeys: asking.keys };
+    if (source === null) return { ...analysed, companionKeys: asking.keys };
+    if (next.length === 0) return finished(analysed, text, asking.keys);
     const unread = asking.unread(next);
     if (unread.length > 0) return source.load(unread);
     asking.read(next);
@@ -67,12 +69,17 @@ export async function gatherFrom<A extends Analysed>(
     const analysed = await run({ ...asking.texts });
     if (analysed === null) return null;
     const next = asking.next(analysed.analysis.needs);
-    if (source === null || next.length === 0) return { ...analysed, companionKeys: asking.keys };
+    if (source === null) return { ...analysed, companionKeys: asking.keys };
+    if (next.length === 0) return finished(analysed, text, asking.keys);
     asking.ask(next);
     heard(asking.keys);
     await source.load(asking.unread(next));
     asking.read(next);
   }
+}
+
+function finished<A extends Analysed>(analysed: A, text: string, companionKeys: ReadonlySet<string>): Gathered<A> {
+  return { ...analysed, analysis: settled(analysed.analysis, text), companionKeys };
 }
 
 /** What was asked for so far, and the texts that came of it. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { missingCompanions } from '../../src/advice/missing-companions.ts';
+import { missingCompanions, settled } from '../../src/advice/missing-companions.ts';
 
 test('the finding stands on the name', () => {
   const text = 'PP=2\nsource conf/CONFIG.sh\n';
@@ -19,4 +19,19 @@ test('a parent that is named without its ending is found too', () => {
 
 test('a path that the text does not spell stands at the start', () => {
   assert.deepEqual(missingCompanions('a.sh', 'source $X', ['b.sh'])[0]?.range, { file: 'a.sh', offset: 0, length: 0 });
+});
+
+test('a companion that the reader only guessed is not missed', () => {
+  const analysis = {
+    file: 'a.yaml',
+    reader: 'x',
+    problems: [],
+    needs: ['b.yaml', 'c.yaml'],
+    optional: ['c.yaml'],
+    plans: [],
+  };
+  assert.deepEqual(
+    settled(analysis, 'b').problems.map((each) => each.message),
+    ['b.yaml was not found here: what it says is not known'],
+  );
 });

@@ -8,7 +8,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { analyse, explainText, prepare, readerFor, settled, timelineView, withFixes } from '../../src/analysis.ts';
+import { settled } from '../../src/advice/missing-companions.ts';
+import { analyse, explainText, prepare, readerFor, timelineView, withFixes } from '../../src/analysis.ts';
 import type { Analysis } from '../../src/model/analysis.ts';
 import { DEFAULT_ANALYSIS_SETTINGS } from '../../src/model/settings.ts';
 import type { TextRange } from '../../src/model/source.ts';
@@ -27,7 +28,7 @@ async function survives(file: string, text: string): Promise<Analysis | null> {
   if (reader === null) return null;
   await prepare(reader);
   const input = { file, texts: { [file]: text }, said: {}, settings: DEFAULT_ANALYSIS_SETTINGS };
-  const analysis = settled(withFixes(input, analyse(input)), input.texts);
+  const analysis = settled(withFixes(input, analyse(input)), text);
   const inside = ({ file: of, offset, length }: TextRange) =>
     of !== file || (offset >= 0 && length >= 0 && offset + length <= text.length);
   for (const { range, message } of [...analysis.problems, ...analysis.plans.flatMap((plan) => plan.findings)]) {
