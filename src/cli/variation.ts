@@ -3,7 +3,7 @@
 import type { Costs } from '../model/costs.ts';
 import { counted, grouped } from '../model/counted.ts';
 import type { Variation } from '../model/variation.ts';
-import { DEFAULT_SAMPLES, MAX_SAMPLES, variationOf } from '../sim/jitter.ts';
+import { DEFAULT_SAMPLES, MAX_SAMPLES, variationOf, variationRefusal } from '../sim/jitter.ts';
 import { price } from '../sim/ops.ts';
 import type { PipelineShape } from '../sim/shape.ts';
 import { programOf, type SimulationOptions } from '../sim/simulate.ts';
@@ -49,5 +49,6 @@ export function variation(
     seed: seed ?? 0,
     factors: { ranks: rankScale, microbatches: microbatchScale },
   });
-  return { ok: true, value };
+  const refusal = value === null ? null : variationRefusal(value);
+  return refusal === null ? { ok: true, value } : { ok: false, problem: refusal };
 }

@@ -56,9 +56,31 @@ export function variationOf(program: Program, prices: Prices, options: Variation
     const same = (value: number): Spread => ({ p5: value, p50: value, p95: value, mean: value });
     return { samples, seed, makespan: same(makespan), bubbleFraction: same(bubbleOf(makespan, perRank)) };
   }
-  const drawn = draw(nodes, pp, options);
+  const unit = unitOf(nodes);
+  const drawn = draw(inUnits(nodes, unit), pp, options);
   if (drawn === null) return null;
-  return { samples, seed, makespan: spreadOf(drawn.makespans), bubbleFraction: spreadOf(drawn.bubbles) };
+  const { p5, p50, p95, mean } = spreadOf(drawn.makespans);
+  const makespan = { p5: p5 * unit, p50: p50 * unit, p95: p95 * unit, mean: mean * unit };
+  return { samples, seed, makespan, bubbleFraction: spreadOf(drawn.bubbles) };
+}
+
+/** Why a variation tells nothing, in one line: factors of ranks and microbatches can make any time too large. */
+export function variationRefusal({ makespan }: Variation): string | null {
+  const isSound = Object.values(makespan).every(Number.isFinite);
+  return isSound ? null : 'the times of the varied run add up to more than a number can hold';
+}
+
+/** A power of two near the longest time, in which single floats hold times of any size; exact to divide by. */
+function unitOf({ duration, latency }: NoisyNodes): number {
+  let longest = 0;
+  for (const time of duration) if (time > longest) longest = time;
+  for (const time of latency) if (time > longest) longest = time;
+  return longest > 0 && Number.isFinite(longest) ? 2 ** Math.floor(Math.log2(longest)) : 1;
+}
+
+function inUnits(nodes: NoisyNodes, unit: number): NoisyNodes {
+  const measured = (times: Float64Array) => times.map((time) => time / unit);
+  return { ...nodes, duration: measured(nodes.duration), latency: measured(nodes.latency) };
 }
 
 function draw(nodes: NoisyNodes, pp: number, options: VariationOptions) {

@@ -12,6 +12,7 @@ import type { Timeline } from '../model/timeline.ts';
 import { programFor } from './cache.ts';
 import { linked } from './communication/modes.ts';
 import { linkedTimeline, linkedTimer } from './communication/timing.ts';
+import { costsProblem } from './costs-problem.ts';
 import { DEFAULT_OVERLAP_FACTOR, price } from './ops.ts';
 import { parseOrder } from './order-parse.ts';
 import { orderLines } from './order-text.ts';
@@ -104,7 +105,7 @@ function fullProgram(shape: PipelineShape, costs: Costs, options: SimulationOpti
 /** null where the shape and its costs are refused, and where only the full run can tell. */
 function reportOfLong(shape: PipelineShape, costs: Costs, options: SimulationOptions): PipelineReport | null {
   const { overlapFactor = DEFAULT_OVERLAP_FACTOR, maxActions = MAX_ACTIONS } = options;
-  if ((legality(shape, Number.POSITIVE_INFINITY) ?? costsProblem(shape, costs)) !== null) return null;
+  if ((legality(shape, Number.POSITIVE_INFINITY) ?? costsProblem(shape, costs, overlapFactor)) !== null) return null;
   return longReport(shape, costs, overlapFactor, maxActions, () => {
     const full = programOf(shape, costs, options);
     return full.ok ? full.program : null;
@@ -123,8 +124,9 @@ export function orderText(shape: PipelineShape, costs?: Costs, options: Simulati
 
 /** The compiled order that a simulation runs. Custom orders are compiled each time. */
 export function programOf(shape: PipelineShape, costs: Costs, options: SimulationOptions): Compiled {
-  const { maxActions = MAX_ACTIONS, order = null } = options;
-  const problem = (order === null ? legality(shape, maxActions) : sizeProblem(shape)) ?? costsProblem(shape, costs);
+  const { maxActions = MAX_ACTIONS, order = null, overlapFactor = DEFAULT_OVERLAP_FACTOR } = options;
+  const sizes = order === null ? legality(shape, maxActions) : sizeProblem(shape);
+  const problem = sizes ?? costsProblem(shape, costs, overlapFactor);
   if (problem !== null) return { ok: false, reason: problem };
   if (order === null) return programFor(shape, costs);
   const row = scheduleRow(shape.schedule);
@@ -153,20 +155,4 @@ function unitCosts(stages: number): Costs {
     transfer: new Array<number>(stages - 1).fill(0),
     activationBytes: new Array<null>(stages).fill(null),
   };
-}
-
-function costsProblem(shape: PipelineShape, costs: Costs): string | null {
-  const stages = stageCount(shape);
-  const columns = [
-    ['forward', costs.forward, stages],
-    ['backward input', costs.backwardInput, stages],
-    ['backward weight', costs.backwardWeight, stages],
-    ['transfer', costs.transfer, stages - 1],
-  ] as const;
-  for (const [what, times, length] of columns) {
-    if (times.length !== length) return `${counted(times.length, `${what} time`)} for ${counted(stages, 'stage')}`;
-    const bad = times.find((time) => !Number.isFinite(time) || time < 0);
-    if (bad !== undefined) return `a ${what} time is ${bad}; times are finite and not negative`;
-  }
-  return null;
 }

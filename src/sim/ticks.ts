@@ -14,7 +14,8 @@ export function tickPrices({ duration, latency }: Prices, occurrences: ArrayLike
   let total = 0;
   for (let op = 0; op < duration.length; op++) total += occurrences[op]! * (duration[op]! + latency[op]!);
   if (total === 0) return { duration, latency };
-  const tick = 2 ** (Math.ceil(Math.log2(total)) + 1) / EXACT;
+  // Times too small for a finer tick are multiples of the smallest double there is.
+  const tick = Math.max(2 ** (Math.ceil(Math.log2(total)) + 1) / EXACT, Number.MIN_VALUE);
   const whole = (time: number) => Math.round(time / tick) * tick;
   return { duration: duration.map(whole), latency: latency.map(whole) };
 }

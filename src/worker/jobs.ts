@@ -2,7 +2,7 @@
 
 import { exhaustive } from '../model/exhaustive.ts';
 import type { Timeline } from '../model/timeline.ts';
-import { variationOf } from '../sim/jitter.ts';
+import { variationOf, variationRefusal } from '../sim/jitter.ts';
 import { DEFAULT_OVERLAP_FACTOR, price } from '../sim/ops.ts';
 import { pipelineReport, programOf } from '../sim/simulate.ts';
 import { runFileJob } from './file-jobs.ts';
@@ -58,7 +58,9 @@ function variation(
   if (!compiled.ok) return { status: 'refused', reason: compiled.reason };
   const prices = price(compiled.program.ops, costs, options.overlapFactor ?? DEFAULT_OVERLAP_FACTOR);
   const value = variationOf(compiled.program, prices, { ...noise, isCancelled });
-  return value === null ? { status: 'cancelled' } : { status: 'done', value };
+  if (value === null) return { status: 'cancelled' };
+  const reason = variationRefusal(value);
+  return reason === null ? { status: 'done', value } : { status: 'refused', reason };
 }
 
 /**
