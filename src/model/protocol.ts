@@ -7,8 +7,6 @@ import type { CostsBadge } from './costs.ts';
 import type { Waterfall } from './report.ts';
 import type { Timeline } from './timeline.ts';
 
-export const PROTOCOL_VERSION = 1;
-
 /** One row of the table and of the row labels; texts come ready-made so that every surface shows the same number. */
 export interface RankView {
   readonly rank: number;
@@ -40,6 +38,7 @@ export interface TimelineView {
   readonly plans: readonly { readonly id: string; readonly name: string }[];
 }
 
+/** `version` numbers the messages: one that a later one has overtaken is dropped. */
 export type ToWebview =
   | { readonly type: 'show'; readonly version: number; readonly view: TimelineView }
   /** The text is broken for now: keep the last view and mark it. */

@@ -20,37 +20,25 @@ type Phase = 0 | 1;
 
 /** Writes one rank's list from `start` on; returns where it stopped. */
 export function writeTwoEnded(ids: Int32Array, start: number, rank: TwoEnded): number {
-  const { ends, place, microbatches, first, microbatchStep } = rank;
-  const forwards: [number, number] = [first[0], first[1]];
-  const backwards: [number, number] = [first[0], first[1]];
-  const weights: number[] = [];
-  let popped = 0;
-  let at = start;
-  const take = (counts: [number, number], phase: Phase) => {
-    const id = counts[phase];
-    counts[phase] += microbatchStep;
-    return id;
-  };
-  const forward = (phase: Phase) => {
-    ids[at++] = take(forwards, phase);
-  };
-  const backward = (phase: Phase) => {
-    ids[at++] = take(backwards, phase) + BACKWARD;
-  };
-  const input = (phase: Phase) => {
-    const id = take(backwards, phase);
-    ids[at++] = id + BACKWARD_INPUT;
-    weights.push(id);
-  };
-  const weight = () => {
-    if (popped < weights.length) ids[at++] = weights[popped++]! + BACKWARD_WEIGHT;
-  };
-  const overlapped = (forwardPhase: Phase, backwardPhase: Phase) => {
-    ids[at++] = take(forwards, forwardPhase);
-    ids[at++] = ~(take(backwards, backwardPhase) + BACKWARD);
-  };
-  const beyond = ends - 1 - place;
+  const list = listOf(ids, start, rank);
+  const { place } = rank;
+  const beyond = rank.ends - 1 - place;
+  fill(list, place, beyond);
+  const pairs = rank.microbatches - 2 * rank.ends + place + 1;
+  for (let i = 0; i < pairs; i++) {
+    if (i === 0 && beyond === 0) {
+      // At the turn these two are not overlapped, which makes the bubble smaller.
+      list.forward(0);
+      list.backward(1);
+    } else list.overlapped(0, 1);
+    list.overlapped(1, 0);
+  }
+  drain(list, place, beyond);
+  return list.end();
+}
 
+/** What stands before the overlapped pairs. */
+function fill({ forward, input, weight }: List, place: number, beyond: number): void {
   for (let i = 0; i < 2 * beyond; i++) forward(0);
   for (let i = 0; i <= place; i++) {
     forward(0);
@@ -61,14 +49,10 @@ export function writeTwoEnded(ids: Int32Array, start: number, rank: TwoEnded): n
     weight();
     forward(1);
   }
-  for (let i = 0; i < microbatches - 2 * ends + place + 1; i++) {
-    if (i === 0 && beyond === 0) {
-      // At the turn these two are not overlapped, which makes the bubble smaller.
-      forward(0);
-      backward(1);
-    } else overlapped(0, 1);
-    overlapped(1, 0);
-  }
+}
+
+/** What stands behind them. */
+function drain({ backward, input, weight, overlapped }: List, place: number, beyond: number): void {
   for (let i = 0; i < beyond; i++) {
     backward(1);
     overlapped(1, 0);
@@ -87,5 +71,49 @@ export function writeTwoEnded(ids: Int32Array, start: number, rank: TwoEnded): n
     input(0);
   }
   for (let i = 0; i <= place; i++) weight();
-  return at;
+}
+
+/** A rank's list as it grows: each phase takes its microbatches in order, whatever the action. */
+interface List {
+  readonly forward: (phase: Phase) => void;
+  readonly backward: (phase: Phase) => void;
+  readonly input: (phase: Phase) => void;
+  /** The oldest weight gradient that is left; nothing where none is. */
+  readonly weight: () => void;
+  readonly overlapped: (forwardPhase: Phase, backwardPhase: Phase) => void;
+  readonly end: () => number;
+}
+
+function listOf(ids: Int32Array, start: number, { first, microbatchStep }: TwoEnded): List {
+  const forwards: [number, number] = [first[0], first[1]];
+  const backwards: [number, number] = [first[0], first[1]];
+  const weights: number[] = [];
+  let popped = 0;
+  let at = start;
+  const take = (counts: [number, number], phase: Phase) => {
+    const id = counts[phase];
+    counts[phase] += microbatchStep;
+    return id;
+  };
+  return {
+    forward: (phase) => {
+      ids[at++] = take(forwards, phase);
+    },
+    backward: (phase) => {
+      ids[at++] = take(backwards, phase) + BACKWARD;
+    },
+    input: (phase) => {
+      const id = take(backwards, phase);
+      ids[at++] = id + BACKWARD_INPUT;
+      weights.push(id);
+    },
+    weight: () => {
+      if (popped < weights.length) ids[at++] = weights[popped++]! + BACKWARD_WEIGHT;
+    },
+    overlapped: (forwardPhase, backwardPhase) => {
+      ids[at++] = take(forwards, forwardPhase);
+      ids[at++] = ~(take(backwards, backwardPhase) + BACKWARD);
+    },
+    end: () => at,
+  };
 }
