@@ -6,8 +6,9 @@
  * section 3.1.
  */
 
-import { BACKWARD_INPUT, BACKWARD_WEIGHT, FORWARD, type IdSteps, idSteps } from '../order.ts';
+import { BACKWARD_INPUT, BACKWARD_WEIGHT, FORWARD } from '../order.ts';
 import type { Found, Problem } from './problem.ts';
+import { arrivalOf, emptyRounds, foundBy, place, type Rounds } from './rounds.ts';
 
 export interface LoopChoices {
   /** Whether the first input gradient may wait for one more forward. */
@@ -18,49 +19,16 @@ export interface LoopChoices {
   readonly fillsSmallGaps: boolean;
 }
 
-interface Rounds {
-  readonly problem: Problem;
+interface LoopRounds extends Rounds {
   readonly choices: LoopChoices;
-  readonly steps: IdSteps;
-  /** Per rank and microbatch: the end of the action; -1 while it is not placed. */
-  readonly forwardEnd: Float64Array;
-  readonly inputEnd: Float64Array;
-  /** Per rank: how many are placed. */
-  readonly forwards: Int32Array;
-  readonly inputs: Int32Array;
-  readonly weights: Int32Array;
-  readonly clock: Float64Array;
-  readonly firstStart: Float64Array;
-  readonly bubble: Float64Array;
   /** Per rank: whether it wants a forward this round, and how many at the start. */
   readonly wanted: Int32Array;
-  readonly ids: Int32Array;
-  longestBubble: number;
-  /** Set where the limit leaves no way on. */
-  isStuck: boolean;
 }
 
 /** null where the memory limit is too small for the rounds. */
 export function scheduleLoopByRounds(problem: Problem, choices: LoopChoices): Found | null {
   const { pp, microbatches } = problem;
-  const cells = pp * microbatches;
-  const rounds: Rounds = {
-    problem,
-    choices,
-    steps: idSteps(microbatches),
-    forwardEnd: new Float64Array(cells).fill(-1),
-    inputEnd: new Float64Array(cells).fill(-1),
-    forwards: new Int32Array(pp),
-    inputs: new Int32Array(pp),
-    weights: new Int32Array(pp),
-    clock: new Float64Array(pp),
-    firstStart: new Float64Array(pp),
-    bubble: new Float64Array(pp),
-    wanted: new Int32Array(pp),
-    ids: new Int32Array(3 * cells),
-    longestBubble: 0,
-    isStuck: false,
-  };
+  const rounds: LoopRounds = Object.assign(emptyRounds(problem), { choices, wanted: new Int32Array(pp) });
   if (microbatches > 0) warmUp(rounds);
   for (let round = 1; round < microbatches && !rounds.isStuck; round++) {
     forwardRound(rounds);
@@ -69,18 +37,11 @@ export function scheduleLoopByRounds(problem: Problem, choices: LoopChoices): Fo
   for (let r = 0; r < pp && !rounds.isStuck; r++) {
     while (rounds.weights[r]! < microbatches && !rounds.isStuck) place(rounds, r, BACKWARD_WEIGHT);
   }
-  if (rounds.isStuck) return null;
-  let makespan = 0;
-  let span = 0;
-  for (let r = 0; r < pp; r++) {
-    makespan = Math.max(makespan, rounds.clock[r]!);
-    span = Math.max(span, rounds.clock[r]! - rounds.firstStart[r]!);
-  }
-  return { ids: rounds.ids, makespan, span };
+  return rounds.isStuck ? null : foundBy(rounds);
 }
 
 /** The first forward everywhere, then as many more as fit before the first input gradient comes back, then that. */
-function warmUp(rounds: Rounds): void {
+function warmUp(rounds: LoopRounds): void {
   const { problem, choices, clock, wanted } = rounds;
   const { pp, microbatches, memoryLimit, forward, backwardInput, transfer } = problem;
   for (let r = 0; r < pp; r++) place(rounds, r, FORWARD);
@@ -106,8 +67,8 @@ function warmUp(rounds: Rounds): void {
 }
 
 /** One forward on every rank that wants one and whose next rank does too. */
-function forwardRound(rounds: Rounds): void {
-  const { problem, forwards, weights, wanted } = rounds;
+function forwardRound(rounds: LoopRounds): void {
+  const { problem, forwards, held, wanted } = rounds;
   const { pp, microbatches, memoryLimit } = problem;
   for (let r = pp - 1; r >= 0; r--) {
     const wants = forwards[r]! < microbatches && !givesWay(rounds, r);
@@ -115,14 +76,14 @@ function forwardRound(rounds: Rounds): void {
   }
   for (let r = 0; r < pp && !rounds.isStuck; r++) {
     if (wanted[r] === 0) continue;
-    while (forwards[r]! - weights[r]! >= memoryLimit && !rounds.isStuck) place(rounds, r, BACKWARD_WEIGHT);
+    while (held[r]! >= memoryLimit && !rounds.isStuck) place(rounds, r, BACKWARD_WEIGHT);
     fillGap(rounds, r, arrivalOf(rounds, r, FORWARD));
     place(rounds, r, FORWARD);
   }
 }
 
 /** Whether the next rank sends an input gradient before this rank's forward would be done. */
-function givesWay(rounds: Rounds, r: number): boolean {
+function givesWay(rounds: LoopRounds, r: number): boolean {
   const { problem, choices, forwards, inputs, weights, clock, bubble } = rounds;
   const { pp, memoryLimit, forward, backwardInput, backwardWeight, transfer } = problem;
   if (!choices.givesWay || r + 1 >= pp || forwards[r]! < forwards[r + 1]! + 2) return false;
@@ -135,7 +96,7 @@ function givesWay(rounds: Rounds, r: number): boolean {
 }
 
 /** One input gradient per rank. */
-function inputRound(rounds: Rounds): void {
+function inputRound(rounds: LoopRounds): void {
   const { problem, forwards, inputs, weights } = rounds;
   for (let r = problem.pp - 1; r >= 0 && !rounds.isStuck; r--) {
     fillGap(rounds, r, arrivalOf(rounds, r, BACKWARD_INPUT));
@@ -147,54 +108,11 @@ function inputRound(rounds: Rounds): void {
 }
 
 /** Weight gradients that fit before an arrival, and one that does not where the bubble may not grow. */
-function fillGap(rounds: Rounds, r: number, arrival: number): void {
+function fillGap(rounds: LoopRounds, r: number, arrival: number): void {
   const { problem, choices, inputs, weights, clock, bubble } = rounds;
   const isDue = () => weights[r]! < inputs[r]! && !rounds.isStuck;
   while (isDue() && clock[r]! + problem.backwardWeight[r]! <= arrival) place(rounds, r, BACKWARD_WEIGHT);
   if (!isDue() || clock[r]! >= arrival) return;
   const isHarmless = arrival - clock[r]! <= rounds.longestBubble - bubble[r]!;
   if (!isHarmless || choices.fillsSmallGaps) place(rounds, r, BACKWARD_WEIGHT);
-}
-
-/** When what the rank's next action needs is there; negative while that is not placed. */
-function arrivalOf({ problem, forwards, inputs, forwardEnd, inputEnd }: Rounds, r: number, kind: number): number {
-  const { pp, microbatches, transfer } = problem;
-  if (kind === FORWARD) {
-    if (r === 0) return 0;
-    const end = forwardEnd[(r - 1) * microbatches + forwards[r]!]!;
-    return end < 0 ? end : end + transfer[r - 1]!;
-  }
-  if (r === pp - 1) return forwardEnd[r * microbatches + inputs[r]!]!;
-  const end = inputEnd[(r + 1) * microbatches + inputs[r]!]!;
-  return end < 0 ? end : end + transfer[r]!;
-}
-
-function place(rounds: Rounds, r: number, kind: number): void {
-  const { problem, steps, forwards, inputs, weights, clock, bubble } = rounds;
-  const { microbatches, memoryLimit } = problem;
-  const counts = kind === FORWARD ? forwards : kind === BACKWARD_INPUT ? inputs : weights;
-  const microbatch = counts[r]!;
-  const arrival = kind === BACKWARD_WEIGHT ? 0 : arrivalOf(rounds, r, kind);
-  const lacksRoom = kind === FORWARD && forwards[r]! - weights[r]! >= memoryLimit;
-  const isEarly = kind === BACKWARD_WEIGHT && microbatch >= inputs[r]!;
-  if (rounds.isStuck || microbatch >= microbatches || arrival < 0 || lacksRoom || isEarly) {
-    rounds.isStuck = true;
-    return;
-  }
-  const start = Math.max(clock[r]!, arrival);
-  if (forwards[r] === 0) rounds.firstStart[r] = start;
-  else {
-    bubble[r]! += start - clock[r]!;
-    rounds.longestBubble = Math.max(rounds.longestBubble, bubble[r]!);
-  }
-  const at = 3 * r * microbatches + forwards[r]! + inputs[r]! + weights[r]!;
-  rounds.ids[at] = r * steps.stage + microbatch * steps.microbatch + kind;
-  counts[r] = microbatch + 1;
-  if (kind === FORWARD) {
-    clock[r] = start + problem.forward[r]!;
-    rounds.forwardEnd[r * microbatches + microbatch] = clock[r]!;
-  } else if (kind === BACKWARD_INPUT) {
-    clock[r] = start + problem.backwardInput[r]!;
-    rounds.inputEnd[r * microbatches + microbatch] = clock[r]!;
-  } else clock[r] = start + problem.backwardWeight[r]!;
 }

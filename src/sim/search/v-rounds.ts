@@ -7,8 +7,9 @@
  * Qi et al., arXiv 2401.10241, section 6.
  */
 
-import { BACKWARD_INPUT, BACKWARD_WEIGHT, FORWARD, type IdSteps, idSteps } from '../order.ts';
+import { BACKWARD_INPUT, BACKWARD_WEIGHT, FORWARD } from '../order.ts';
 import type { Found, Problem } from './problem.ts';
+import { arrivalOf, emptyRounds, foundBy, place, type Rounds } from './rounds.ts';
 
 /** Whether a weight gradient overruns a short gap before a forward, and before an input gradient of the way down. */
 export interface Filling {
@@ -16,32 +17,14 @@ export interface Filling {
   readonly beforeInput: boolean;
 }
 
-interface Rounds {
-  readonly problem: Problem;
+interface VRounds extends Rounds {
   readonly filling: Filling;
-  readonly steps: IdSteps;
-  /** Per stage and microbatch: the end of the action; -1 while it is not placed. */
-  readonly forwardEnd: Float64Array;
-  readonly inputEnd: Float64Array;
-  /** Per stage: how many are placed. */
-  readonly forwards: Int32Array;
-  readonly inputs: Int32Array;
-  readonly weights: Int32Array;
-  /** Per rank. */
-  readonly clock: Float64Array;
-  readonly firstStart: Float64Array;
-  readonly held: Int32Array;
-  readonly bubble: Float64Array;
   /** Per rank: how much longer than its own the longest bubble of the attempt before was; null for a first one. */
   readonly allowance: Float64Array | null;
-  readonly cursor: Int32Array;
+  /** Per rank: no input gradient in `ids` before this place still waits for its weight gradient. */
   readonly due: Int32Array;
   /** Per rank: whether this round's input gradient is of the way down. */
   readonly isDown: Uint8Array;
-  readonly ids: Int32Array;
-  longestBubble: number;
-  /** Set where the limit leaves no way on. */
-  isStuck: boolean;
 }
 
 /** The best order that repeated attempts find, or null where the memory limit is too small for the rounds. */
@@ -52,37 +35,17 @@ export function scheduleVByRounds(problem: Problem, filling: Filling): Found | n
     const rounds = attempt(problem, filling, allowance);
     if (rounds === null || rounds.longestBubble >= longest) return best;
     longest = rounds.longestBubble;
-    best = found(rounds);
+    best = foundBy(rounds);
     if (longest === 0) return best;
     allowance = rounds.bubble.map((own) => longest - own);
   }
 }
 
-function attempt(problem: Problem, filling: Filling, allowance: Float64Array | null): Rounds | null {
-  const { pp, stages, microbatches } = problem;
-  const cells = stages * microbatches;
-  const each = 6 * microbatches;
-  const rounds: Rounds = {
-    problem,
-    filling,
-    steps: idSteps(microbatches),
-    forwardEnd: new Float64Array(cells).fill(-1),
-    inputEnd: new Float64Array(cells).fill(-1),
-    forwards: new Int32Array(stages),
-    inputs: new Int32Array(stages),
-    weights: new Int32Array(stages),
-    clock: new Float64Array(pp),
-    firstStart: new Float64Array(pp),
-    held: new Int32Array(pp),
-    bubble: new Float64Array(pp),
-    allowance,
-    cursor: Int32Array.from({ length: pp }, (_, r) => r * each),
-    due: Int32Array.from({ length: pp }, (_, r) => r * each),
-    isDown: new Uint8Array(pp),
-    ids: new Int32Array(pp * each),
-    longestBubble: 0,
-    isStuck: false,
-  };
+function attempt(problem: Problem, filling: Filling, allowance: Float64Array | null): VRounds | null {
+  const { pp, microbatches } = problem;
+  const empty = emptyRounds(problem);
+  const due = empty.cursor.slice();
+  const rounds: VRounds = Object.assign(empty, { filling, allowance, due, isDown: new Uint8Array(pp) });
   warmUp(rounds);
   level(rounds);
   for (let round = 0; round < 2 * microbatches && !rounds.isStuck; round++) {
@@ -93,16 +56,11 @@ function attempt(problem: Problem, filling: Filling, allowance: Float64Array | n
   return rounds.isStuck ? null : rounds;
 }
 
-function found({ ids, clock, firstStart }: Rounds): Found {
-  const span = Math.max(...clock.map((end, r) => end - firstStart[r]!));
-  return { ids, makespan: Math.max(...clock), span };
-}
-
 /**
  * The first microbatch goes all the way down and up. While a rank waits for it to come up, it takes further forwards
  * of the way down, with every rank above it, as far as time and memory allow.
  */
-function warmUp(rounds: Rounds): void {
+function warmUp(rounds: VRounds): void {
   const { problem, forwards, forwardEnd, clock, held } = rounds;
   const { pp, microbatches, memoryLimit, transfer, forward } = problem;
   for (let r = 0; r < pp; r++) place(rounds, r, FORWARD);
@@ -118,7 +76,7 @@ function warmUp(rounds: Rounds): void {
 }
 
 /** Further forwards, alternating between the ways down and up, until no rank holds fewer than the rank before it. */
-function level(rounds: Rounds): void {
+function level(rounds: VRounds): void {
   const { forwards, problem } = rounds;
   const { pp, microbatches } = problem;
   let isUp = false;
@@ -136,7 +94,7 @@ function level(rounds: Rounds): void {
 }
 
 /** One input gradient per rank: of the way down where the rank after has sent one, else of the way up. */
-function inputRound(rounds: Rounds): void {
+function inputRound(rounds: VRounds): void {
   const { problem, inputs, inputEnd, filling, isDown } = rounds;
   const { pp, microbatches } = problem;
   const takesDown = (r: number): boolean => {
@@ -150,13 +108,13 @@ function inputRound(rounds: Rounds): void {
   for (let r = 0; r < pp; r++) if (isDown[r] === 0) placeInput(rounds, 2 * pp - 1 - r, filling.beforeInput);
 }
 
-function placeInput(rounds: Rounds, stage: number, overruns: boolean): void {
+function placeInput(rounds: VRounds, stage: number, overruns: boolean): void {
   fillGap(rounds, rounds.problem.rankOf[stage]!, arrivalOf(rounds, stage, BACKWARD_INPUT), overruns);
   place(rounds, stage, BACKWARD_INPUT);
 }
 
 /** One forward per rank: of the way up where one has arrived, else of the way down. */
-function forwardRound(rounds: Rounds): void {
+function forwardRound(rounds: VRounds): void {
   const { problem, filling } = rounds;
   const { pp, memoryLimit } = problem;
   for (let r = 0; r < pp && !rounds.isStuck; r++) {
@@ -169,7 +127,7 @@ function forwardRound(rounds: Rounds): void {
 }
 
 /** The stage whose forward a rank takes; -1 for none. */
-function nextForward({ problem, forwards, forwardEnd }: Rounds, r: number): number {
+function nextForward({ problem, forwards, forwardEnd }: VRounds, r: number): number {
   const { pp, microbatches } = problem;
   const up = 2 * pp - 1 - r;
   const downDone = forwards[r]!;
@@ -182,7 +140,7 @@ function nextForward({ problem, forwards, forwardEnd }: Rounds, r: number): numb
 }
 
 /** Weight gradients that fit before an arrival, and one that does not where the bubble may not grow. */
-function fillGap(rounds: Rounds, rank: number, arrival: number, overruns: boolean): void {
+function fillGap(rounds: VRounds, rank: number, arrival: number, overruns: boolean): void {
   const { clock, bubble, allowance, problem } = rounds;
   let weight = dueWeight(rounds, rank);
   while (weight >= 0 && clock[rank]! + problem.backwardWeight[weight]! <= arrival) {
@@ -194,7 +152,7 @@ function fillGap(rounds: Rounds, rank: number, arrival: number, overruns: boolea
   if (arrival - clock[rank]! > spare) placeWeight(rounds, rank);
 }
 
-function dueWeight({ ids, due, cursor, steps }: Rounds, rank: number): number {
+function dueWeight({ ids, due, cursor, steps }: VRounds, rank: number): number {
   let at = due[rank]!;
   const end = cursor[rank]!;
   while (at < end && (ids[at]! & 3) !== BACKWARD_INPUT) at++;
@@ -202,57 +160,11 @@ function dueWeight({ ids, due, cursor, steps }: Rounds, rank: number): number {
   return at < end ? ids[at]! >> (2 + steps.microbatchBits) : -1;
 }
 
-function placeWeight(rounds: Rounds, rank: number): void {
+function placeWeight(rounds: VRounds, rank: number): void {
   const stage = dueWeight(rounds, rank);
   if (stage < 0) rounds.isStuck = true;
-  else place(rounds, stage, BACKWARD_WEIGHT);
-}
-
-/** When what the stage's next action needs is there; negative while that is not placed. */
-function arrivalOf(rounds: Rounds, stage: number, kind: number): number {
-  const { problem, forwards, inputs, forwardEnd, inputEnd } = rounds;
-  const { stages, microbatches, transfer } = problem;
-  if (kind === FORWARD) {
-    if (stage === 0) return 0;
-    const end = forwardEnd[(stage - 1) * microbatches + forwards[stage]!]!;
-    return end < 0 ? end : end + transfer[stage - 1]!;
-  }
-  if (stage === stages - 1) return forwardEnd[stage * microbatches + inputs[stage]!]!;
-  const end = inputEnd[(stage + 1) * microbatches + inputs[stage]!]!;
-  return end < 0 ? end : end + transfer[stage]!;
-}
-
-function place(rounds: Rounds, stage: number, kind: number): void {
-  const { problem, forwards, inputs, weights, clock, held, bubble, steps } = rounds;
-  const { microbatches, memoryLimit, rankOf } = problem;
-  const rank = rankOf[stage]!;
-  const counts = kind === FORWARD ? forwards : kind === BACKWARD_INPUT ? inputs : weights;
-  const microbatch = counts[stage]!;
-  const arrival = kind === BACKWARD_WEIGHT ? 0 : arrivalOf(rounds, stage, kind);
-  const lacksRoom = kind === FORWARD && held[rank]! >= memoryLimit;
-  if (rounds.isStuck || microbatch >= microbatches || arrival < 0 || lacksRoom) {
-    rounds.isStuck = true;
-    return;
-  }
-  const start = Math.max(clock[rank]!, arrival);
-  if (forwards[rank] === 0) rounds.firstStart[rank] = start;
   else {
-    bubble[rank]! += start - clock[rank]!;
-    rounds.longestBubble = Math.max(rounds.longestBubble, bubble[rank]!);
-  }
-  rounds.ids[rounds.cursor[rank]!++] = stage * steps.stage + microbatch * steps.microbatch + kind;
-  counts[stage] = microbatch + 1;
-  const cell = stage * microbatches + microbatch;
-  if (kind === FORWARD) {
-    held[rank]!++;
-    clock[rank] = start + problem.forward[stage]!;
-    rounds.forwardEnd[cell] = clock[rank]!;
-  } else if (kind === BACKWARD_INPUT) {
-    clock[rank] = start + problem.backwardInput[stage]!;
-    rounds.inputEnd[cell] = clock[rank]!;
-  } else {
-    held[rank]!--;
+    place(rounds, stage, BACKWARD_WEIGHT);
     rounds.due[rank]!++;
-    clock[rank] = start + problem.backwardWeight[stage]!;
   }
 }
