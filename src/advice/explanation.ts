@@ -60,7 +60,9 @@ function rankTable({ plan, placement }: WordingInput, report: Report): readonly 
     placement === null ? '' : holdsText(plan, placement, plan.pp.value ?? 1, plan.vpp.value ?? 1, r),
   ]);
   const head = ['rank', 'idle', 'warm-up', 'stalls', 'cool-down', 'peak', 'memory', 'holds'];
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
+  const widths = head.map((title, column) =>
+    rows.reduce((width, row) => Math.max(width, row[column]!.length), title.length),
+  );
   return [head, ...rows].map((row) => {
     const cells = row.map((cell, column) => (column === row.length - 1 ? cell : cell.padStart(widths[column]!)));
     return `  ${cells.join('  ')}`.trimEnd();

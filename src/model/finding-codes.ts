@@ -31,6 +31,7 @@ export const FINDING_CODES = {
   'microbatches-below-minimum': { severity: 'error', title: 'Fewer microbatches than the schedule accepts' },
   'group-size-out-of-range': { severity: 'error', title: 'The microbatch group size is not legal' },
   'schedule-not-legal': { severity: 'error', title: 'The framework refuses this schedule here' },
+  'too-much-to-follow': { severity: 'warning', title: 'The script does too much to be followed' },
   'companion-missing': { severity: 'information', title: 'A file that this config refers to was not found' },
   'too-large-to-simulate': { severity: 'information', title: 'The plan is too large to simulate while typing' },
   'analysis-failed': { severity: 'information', title: 'The analysis of this file failed' },

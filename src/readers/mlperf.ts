@@ -9,7 +9,7 @@ import type { Change } from '../model/finding.ts';
 import type { Plan, Said } from '../model/plan.ts';
 import type { Reader, Reading, Texts } from '../model/reading.ts';
 import { byDefault, derived, fromText, rangeOf, type Sourced, type TextRange, unknown } from '../model/source.ts';
-import { finding, MAX_PROBLEMS, refuseText } from './limits.ts';
+import { finding, refuseText } from './limits.ts';
 import { changeEdits, type Edits, replaceToken, setGpus } from './megatron-lm/edits.ts';
 import { megatronPlan, stem } from './megatron-lm/plan.ts';
 import { isShell, SHELL_GLOBS } from './megatron-lm/script.ts';
@@ -18,6 +18,7 @@ import { type Count, product, variableCount, type World } from './megatron-lm/wo
 import { evaluateShell } from './shell/evaluate.ts';
 import { type Argument, argumentOf } from './shell/flags.ts';
 import type { ShellReading } from './shell/machine.ts';
+import { shellFindings } from './shell/problems.ts';
 
 const PIPELINE = /^[ \t]*export[ \t]+PIPELINE_MODEL_PARALLEL=/m;
 const BESIDE = /^[ \t]*export[ \t]+(?:TENSOR_MODEL_PARALLEL|MINIBS)=/m;
@@ -59,9 +60,7 @@ function read(path: string, texts: Texts, said: Said): Reading {
   if (refused !== null) return { plans: [], problems: [refused], needs: [] };
   const readable = Object.fromEntries(Object.entries(texts).filter(([file, each]) => refuseText(file, each) === null));
   const config = configOf(path, readable);
-  const problems = config.shell.problems
-    .slice(0, MAX_PROBLEMS)
-    .map(({ message, offset, length }) => finding('syntax-error', message, { file: path, offset, length }));
+  const problems = shellFindings(path, config.shell);
   return { plans: [planOf(config, said)], problems, needs: config.shell.needs };
 }
 

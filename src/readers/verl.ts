@@ -10,7 +10,7 @@ import type { Change, Finding } from '../model/finding.ts';
 import type { Plan, Said } from '../model/plan.ts';
 import type { Reader, Reading, Texts } from '../model/reading.ts';
 import { byDefault, derived, fromText, rangeOf, type Sourced, type TextRange, unknown } from '../model/source.ts';
-import { finding, MAX_PROBLEMS, refuseText } from './limits.ts';
+import { finding, refuseText } from './limits.ts';
 import { type Companions, openCompanions } from './mcore/config.ts';
 import { withLocalModel } from './mcore/hugging-face.ts';
 import { CONFIG_NAMES, groupedByCount, withDefaults, withNamedModel } from './mcore/settings.ts';
@@ -21,6 +21,7 @@ import { withSaid } from './megatron-lm/settings.ts';
 import { type Count, countOf, product, readWorld, type World } from './megatron-lm/world.ts';
 import { readFlags } from './shell/flags.ts';
 import type { Override } from './shell/overrides.ts';
+import { shellFindings } from './shell/problems.ts';
 import { countOfKey, placeOfKey, type Run, readRuns } from './verl/runs.ts';
 
 const SIZE = /(?:megatron|engine)\.(?:pipeline|tensor)_model_parallel_size=/;
@@ -36,9 +37,7 @@ function read(path: string, texts: Texts, said: Said): Reading {
   const readable = Object.fromEntries(Object.entries(texts).filter(([file, each]) => refuseText(file, each) === null));
   const { runs, shell } = readRuns(path, readable);
   const companions = openCompanions(path, readable);
-  const problems = shell.problems
-    .slice(0, MAX_PROBLEMS)
-    .map(({ message, offset, length }) => finding('syntax-error', message, { file: path, offset, length }));
+  const problems = shellFindings(path, shell);
   const plans = runs.map((run) => planOf(path, run, said, companions));
   const needs = [...new Set([...shell.needs, ...companions.needs])];
   return { plans, problems, needs, optional: [...companions.optional] };

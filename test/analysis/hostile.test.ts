@@ -52,6 +52,9 @@ async function survives(file: string, text: string): Promise<Analysis | null> {
 const native = (body: string) => `bubblelens: 1\n${body}\n`;
 const deep = (open: string, close: string) => open.repeat(50_000) + close.repeat(50_000);
 
+const LAUNCH =
+  'torchrun --nproc_per_node 8 --nnodes 1 pretrain_gpt.py --num-layers 8 --micro-batch-size 1 --pipeline-model-parallel-size 4 --global-batch-size 32';
+
 const CASES: Readonly<Record<string, string>> = {
   empty: '',
   'white space': ' \n\t\r\n',
@@ -99,6 +102,15 @@ const CASES: Readonly<Record<string, string>> = {
     'PP=$((1/0)); TP=$((9**9**9)); torchrun pretrain_gpt.py --pipeline-model-parallel-size $PP --tensor-model-parallel-size $TP',
   'Megatron, a layout bomb':
     'torchrun pretrain_gpt.py --num-layers 8 --pipeline-model-parallel-size 8 --pipeline-model-parallel-layout "E(((t*99999999|)*99999999)*999999999)L"',
+  'Megatron, very many lines': `${'true\n'.repeat(180_000)}${LAUNCH}`,
+  'Megatron, very many commands': `${'true;'.repeat(190_000)}${LAUNCH}`,
+  'Megatron, a long pipe': `${'a|'.repeat(200_000)}${LAUNCH}`,
+  'Megatron, a long condition': `${'a&&'.repeat(200_000)}${LAUNCH}`,
+  'Megatron, very many assignments': `${'A=1 '.repeat(200_000)}${LAUNCH}`,
+  'Megatron, flags that are never launched': `X="--pipeline-model-parallel-size 4 ${'--a 1 '.repeat(160_000)}"\n`,
+  'Megatron, an array that grows': `${'X+=(--x)\n'.repeat(2000)}${LAUNCH}`,
+  'a merge of very many': native(`a: &a { size: 4 }\npipeline:\n  <<: [${'*a,'.repeat(80_000)}]`),
+  'Python, a list of very many': `ARGS = [${'1,'.repeat(200_000)}]\nB = [*ARGS]\n`,
   'Megatron, open quote': `${TEXTS.find(({ file }) => file.endsWith('.sh'))!.text}\nX="never closed`,
   'torchtitan, pp 1e9':
     '[job]\n[model]\nname = "llama3"\nflavor = "8B"\n[training]\nlocal_batch_size = 9007199254740993\n[parallelism]\npipeline_parallel_degree = 1000000000\n',
@@ -199,4 +211,21 @@ test('law: random characters thrown into examples are survived', async () => {
     ),
     { numRuns: 300 },
   );
+});
+
+test('a script with very many statements is read, and one that does too much says so', async () => {
+  const read = async (name: string) => (await survives('a.sh', CASES[`Megatron, ${name}`]!))!;
+  for (const name of ['very many lines', 'very many commands', 'a long pipe', 'a long condition']) {
+    const { plans, problems } = await read(name);
+    assert.deepEqual([plans[0]?.plan.pp.value, plans[0]?.report !== null, problems], [4, true, []], name);
+  }
+  for (const name of ['an array that grows', 'a bomb of variables', 'a bomb of arrays']) {
+    const { plans, problems } = await read(name);
+    assert.equal(plans.length, 1, name);
+    assert.deepEqual(
+      problems.map((each) => each.code),
+      ['too-much-to-follow'],
+    );
+    assert.ok(problems[0]!.range.length > 0, 'at a line');
+  }
 });

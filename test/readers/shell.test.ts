@@ -175,3 +175,85 @@ describe('patterns and paths', () => {
     assert.deepEqual(candidates('<root>/a/../x.sh', 'q.sh'), ['x.sh']);
   });
 });
+
+describe('a shell script that does too much', () => {
+  const LAUNCH = 'run --a 1 $PP $X';
+  const evaluate = (script: string, others: Readonly<Record<string, string>> = {}) =>
+    evaluateShell('a.sh', { 'a.sh': script, ...others }, (each) => each[0]?.[0]?.text === 'run');
+  const told = (script: string): readonly string[] => words(script).map((each) => each.replace(/^\?.*/, '?'));
+  const bombs: Readonly<Record<string, string>> = {
+    'an array that grows': 'X+=(--x)\n'.repeat(2000),
+    'a text that grows': 'X+=" --x"\n'.repeat(2000),
+    'a variable that doubles': `X=aaaaaaaa\n${'X="$X$X$X$X"\n'.repeat(64)}`,
+    'an array that doubles': `X=(--x)\n${'X=("${X[@]}" "${X[@]}")\n'.repeat(64)}`,
+    'branches that double': `X=--x\n${'if a; then X="$X $X"; else X="$X -y $X"; fi\n'.repeat(64)}`,
+    'functions that call each other': `X=--x\nf() { ${'g; '.repeat(40)} }\ng() { ${'h; '.repeat(40)} }\nh() { ${'i; '.repeat(40)} }\ni() { ${'X+=" --x"; '.repeat(40)} }\nf\n`,
+  };
+  for (const [name, bomb] of Object.entries(bombs)) {
+    it(`still reads the launch after ${name}`, () => {
+      const [flag, value, pp, x] = told(`PP=8\n${bomb}${LAUNCH}`);
+      assert.deepEqual([flag, value, x], ['--a', '1', '?']);
+      assert.equal(pp, name.startsWith('functions') ? '?' : '8');
+    });
+    it(`follows plain values after ${name}`, () => {
+      assert.deepEqual(told(`${bomb}PP=8\nX=9\n${LAUNCH}`), ['--a', '1', '8', '9']);
+    });
+  }
+
+  it('says once where the work went, in the line of the script at hand', () => {
+    const script = `${'X+=(--x)\n'.repeat(2000)}${LAUNCH}`;
+    const { overrun } = evaluate(script);
+    assert.ok(overrun !== null);
+    assert.equal(script.slice(overrun.offset, overrun.offset + overrun.length), 'X+=(--x)');
+    const sourcing = evaluate(`source b.sh\n${LAUNCH}`, { 'b.sh': 'X+=(--x)\n'.repeat(2000) });
+    assert.deepEqual([sourcing.overrun?.offset, sourcing.overrun?.length], [0, 'source b.sh'.length]);
+    assert.equal(sourcing.commands.length, 1);
+    for (const [name, bomb] of Object.entries(bombs)) {
+      // What branches add is merged, and bounded there.
+      assert.equal(evaluate(`${bomb}${LAUNCH}`).overrun !== null, !name.startsWith('branches'), name);
+    }
+    assert.equal(evaluate(`${'X=1\n'.repeat(2000)}${LAUNCH}`).overrun, null);
+  });
+
+  it('never takes a value that a branch past the budget may have changed', () => {
+    const many = Array.from({ length: 4000 }, (_, i) => `V${i}=1\n`).join('');
+    const spent = 'X+=(--x)\n'.repeat(2000);
+    const script = (change: string) => `${many}PP=8\n${spent}if a; then ${change}; fi\nrun $PP`;
+    assert.match(words(script('PP=4'))[0]!, /^\?/);
+    assert.match(words(script('unset PP'))[0]!, /^\?/);
+  });
+
+  it('takes nothing for known after a call that is not followed', () => {
+    const spent = 'X+=(--x)\n'.repeat(2000);
+    const steps = ': \n'.repeat(140_000);
+    assert.match(words(`PP=8\nf() { PP=4; }\n${spent}${steps}f\nrun $PP`)[0]!, /^\?/);
+    assert.match(words(`PP=8\n${spent}${steps}source b.sh\nrun $PP`, { 'b.sh': 'PP=4' })[0]!, /^\?/);
+  });
+
+  it('reads very many statements', () => {
+    for (const statement of ['true\n', 'true;', 'a|', 'a&&', 'A=1 ', 'A=1\n']) {
+      const { commands } = evaluate(`${statement.repeat(200_000)}true\nrun 8`);
+      assert.deepEqual(
+        commands.map((each) => each.words.map((word) => argumentOf(word, NOWHERE).text)),
+        [['run', '8']],
+        statement,
+      );
+    }
+  });
+});
+
+describe('a sourced script outside the root', () => {
+  const cases: Readonly<Record<string, string>> = {
+    'source ../../x.sh': '../../x.sh',
+    '. /etc/passwd': '/etc/passwd',
+    'source ~/x.sh': '~/x.sh',
+  };
+  for (const [source, path] of Object.entries(cases)) {
+    it(`is named as the place of what is not set: ${source}`, () => {
+      assert.deepEqual(words(`A=1\n${source}\nrun $A $PP`), [
+        '1',
+        `?$PP, which may be set in ${path}, outside the workspace`,
+      ]);
+    });
+  }
+});

@@ -185,7 +185,7 @@ function unlaunched(path: string, shell: ShellReading): Launch | null {
   for (const value of shell.variables.values()) {
     const fields = value.kind === 'array' ? value.items : splitFields(value.pieces).fields;
     const takes = fields.some((field) => field[0]?.text?.startsWith('--') === true);
-    if (takes) words.push(...fields);
+    if (takes) for (const field of fields) words.push(field);
   }
   const place = { file: path, offset: 0, length: 0 };
   const flags = readFlags(words, SWITCHES, place);

@@ -10,9 +10,10 @@ import type { Plan, Said } from '../../model/plan.ts';
 import type { Reading, Texts } from '../../model/reading.ts';
 import type { FrameworkId } from '../../model/schedule.ts';
 import { rangeOf, type Sourced, type TextRange } from '../../model/source.ts';
-import { finding, MAX_PROBLEMS, refuseText } from '../limits.ts';
+import { finding, refuseText } from '../limits.ts';
 import { type Companions, openCompanions } from '../mcore/config.ts';
 import type { Flag } from '../shell/flags.ts';
+import { shellFindings } from '../shell/problems.ts';
 import { type Edits, launchEdits } from './edits.ts';
 import { type Launch, readLaunches } from './launches.ts';
 import { megatronPlan, placed, stem } from './plan.ts';
@@ -59,9 +60,7 @@ export function readScript(path: string, texts: Texts, said: Said, dialect: Scri
   const refused = refuseText(path, text);
   if (refused !== null) return { plans: [], problems: [refused], needs: [] };
   const { launches, shell } = readLaunches(path, readable(texts), dialect.switches);
-  const problems = shell.problems
-    .slice(0, MAX_PROBLEMS)
-    .map(({ message, offset, length }) => finding('syntax-error', message, { file: path, offset, length }));
+  const problems = shellFindings(path, shell);
   const own = launches.filter((launch) => dialect.takes?.(launch) !== false);
   const companions = openCompanions(path, readable(texts));
   const plans = own.map((launch) => {

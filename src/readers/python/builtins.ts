@@ -64,7 +64,7 @@ function listMethod(
     items.push(sure ? first : newObject(machine, { range: rangeFor(machine, node), missing: 'the items of a list' }));
   if (method === 'extend' && first?.kind === 'list' && items.length + first.items.length < MAX_ITEMS) {
     charge(machine, first.items.length);
-    items.push(...first.items);
+    for (const each of first.items) items.push(each);
   }
   return null;
 }

@@ -244,7 +244,7 @@ function list(machine: Machine, node: SyntaxNode): PyValue {
     const spread = second === undefined ? null : evaluate(machine, second);
     if (spread?.kind !== 'list') return unknownAt(machine, node);
     charge(machine, spread.items.length);
-    items.push(...spread.items);
+    for (const each of spread.items) items.push(each);
   }
   return { kind: 'list', items, range: rangeFor(machine, node) };
 }

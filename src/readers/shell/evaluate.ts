@@ -9,21 +9,27 @@ import type { Texts } from '../../model/reading.ts';
 import { decide, decideStatement, isTest, matchesPattern, testedNames } from './conditions.ts';
 import { expandFields, expandValue } from './expand.ts';
 import {
-  BUDGET,
+  createShared,
+  enter,
+  flat,
   fork,
+  isNotFollowed,
   lineOf,
+  lose,
   MAX_CALLS,
   MAX_COMMANDS,
   MAX_NEEDS,
+  overrunOf,
   readDirectives,
   reason,
-  type Shared,
   type ShellReading,
   type State,
   scopeOf,
   scriptOf,
   setVariable,
+  snapshot,
   spend,
+  unset,
 } from './machine.ts';
 import { mergeVariables } from './merge.ts';
 import { parseShell } from './parse.ts';
@@ -35,20 +41,10 @@ import { missing, type Pieces, textOf } from './values.ts';
 
 /**
  * Evaluates the script at `path`. `wanted` picks the commands to report from their words. Never throws, and takes
- * time linear in the text up to a fixed budget.
+ * time linear in the text beside a fixed budget.
  */
 export function evaluateShell(path: string, texts: Texts, wanted: (words: readonly Pieces[]) => boolean): ShellReading {
-  const shared: Shared = {
-    texts,
-    main: path,
-    commands: [],
-    needs: new Set(),
-    scripts: new Map(),
-    lines: new Map(),
-    called: new Set(),
-    wanted,
-    budget: BUDGET,
-  };
+  const shared = createShared(path, texts, wanted);
   const script = scriptOf(shared, path);
   const state: State = {
     shared,
@@ -58,6 +54,7 @@ export function evaluateShell(path: string, texts: Texts, wanted: (words: readon
     slurm: new Map(),
     stack: [path],
     maybe: null,
+    isFlat: false,
     positional: null,
     ended: false,
   };
@@ -67,7 +64,8 @@ export function evaluateShell(path: string, texts: Texts, wanted: (words: readon
     if (!shared.called.has(name)) runAll(body, { ...fork(state), file, positional: null }, false);
   }
   const { commands, needs } = shared;
-  return { commands, variables: state.variables, slurm: state.slurm, problems: script.problems, needs: [...needs] };
+  const { variables, slurm } = state;
+  return { commands, variables, slurm, problems: script.problems, overrun: overrunOf(shared), needs: [...needs] };
 }
 
 function runAll(statements: readonly Statement[], state: State, top: boolean): void {
@@ -75,7 +73,8 @@ function runAll(statements: readonly Statement[], state: State, top: boolean): v
   for (const statement of statements) {
     // An `exit` at the top is read past: below it the script is as worth showing as above.
     if (top) state.ended = false;
-    if (state.shared.budget <= 0 || state.ended) return;
+    if (state.ended) return;
+    if (state.file === state.shared.main) state.shared.at = statement.offset;
     spend(state, 1);
     if (statement.connector === '&&' || statement.connector === '||') runAfter(statement, previous, state);
     else run(statement, state);
@@ -132,6 +131,10 @@ interface Fork {
 
 /** Reads every branch from the same start and merges what they leave behind. */
 function runBranches({ branches, mayRunNone, why, tested }: Fork, state: State): void {
+  if (state.isFlat || !spend(state, state.variables.size)) {
+    for (const branch of branches) runAll(branch, { ...flat(state), maybe: state.maybe ?? why }, false);
+    return;
+  }
   const where = { file: state.file, offset: branches[0]?.[0]?.offset ?? 0, length: 0 };
   const ends: State[] = mayRunNone ? [fork(state)] : [];
   for (const branch of branches) {
@@ -213,11 +216,11 @@ function runLoop(statement: Extract<Statement, { kind: 'loop' }>, state: State):
   runAll(statement.body, state, false);
 }
 
-function assign(assignment: Assignment, state: State): void {
-  const scope = scopeOf(state);
+function assign(assignment: Assignment, state: State, scope = scopeOf(state)): void {
   const { name, append, value } = assignment;
   if (assignment.element) return;
   const before = append ? scope.get(name) : undefined;
+  if (before !== undefined && isNotFollowed(before)) return;
   if (isArray(value)) {
     const items = value.flatMap((word) => expandFields(word, scope));
     const first = before === undefined ? [] : before.kind === 'array' ? before.items : [before.pieces];
@@ -229,7 +232,7 @@ function assign(assignment: Assignment, state: State): void {
     const [head = [], ...rest] = before.items;
     setVariable(state, name, { kind: 'array', items: [[...head, ...pieces], ...rest] });
   } else {
-    setVariable(state, name, { kind: 'scalar', pieces: [...(before?.pieces ?? []), ...pieces] });
+    setVariable(state, name, { kind: 'scalar', pieces: before === undefined ? pieces : [...before.pieces, ...pieces] });
   }
 }
 
@@ -245,7 +248,7 @@ function runSimple(statement: SimpleStatement, state: State): void {
   const words = statement.words.flatMap((word) => expandFields(word, scope));
   const name = words[0] === undefined ? '' : (textOf(words[0]) ?? '');
   if (words.length === 0 || DECLARATORS.has(name)) {
-    for (const assignment of statement.assignments) assign(assignment, state);
+    for (const assignment of statement.assignments) assign(assignment, state, scope);
     return;
   }
   if (runBuiltin(name, words, state)) return;
@@ -264,7 +267,7 @@ function runBuiltin(name: string, words: readonly Pieces[], state: State): boole
       state.ended = true;
       return true;
     case 'unset':
-      for (const word of words.slice(1)) state.variables.delete(textOf(word) ?? '');
+      for (const word of words.slice(1)) unset(state, textOf(word) ?? '');
       return true;
     case 'shift':
       state.positional = state.positional?.slice(Number(textOf(words[1] ?? []) || 1)) ?? null;
@@ -299,6 +302,10 @@ function callFunction(
   assignments: readonly Assignment[],
   state: State,
 ): void {
+  if (!enter(state)) {
+    lose(state);
+    return;
+  }
   state.shared.called.add(name);
   if (state.stack.length > MAX_CALLS) return;
   for (const assignment of assignments) assign(assignment, state);
@@ -313,12 +320,17 @@ function runScript(name: string, words: readonly Pieces[], state: State): boolea
   if (named === null) return sources;
   const { shared } = state;
   const paths = candidates(named, shared.main);
+  if (sources && paths.length === 0 && named !== '') shared.outside ??= shownPath(named);
   const path = paths.find((each) => shared.texts[each] !== undefined && Object.hasOwn(shared.texts, each));
   if (path === undefined) {
     for (const each of paths) if (shared.needs.size < MAX_NEEDS) shared.needs.add(each);
     return sources;
   }
   if (state.stack.includes(path) || state.stack.length > MAX_CALLS) return true;
+  if (!enter(state)) {
+    if (sources) lose(state);
+    return true;
+  }
   const script = scriptOf(shared, path);
   const stack = [...state.stack, path];
   const positional = words.slice(at + 1);
@@ -334,10 +346,16 @@ function runScript(name: string, words: readonly Pieces[], state: State): boolea
   return true;
 }
 
+function shownPath(path: string): string {
+  const line = path.replace(/\s+/g, ' ');
+  return line.length > 60 ? `…${line.slice(-60)}` : line;
+}
+
 /** A heredoc is a script of its own: what `sbatch`, `srun` or `bash` runs, or what is written into one. */
 function runHeredoc(name: string, words: readonly Pieces[], heredoc: Heredoc, state: State): void {
   const text = state.shared.texts[state.file] ?? '';
-  if (state.stack.length > MAX_CALLS || !spend(state, (heredoc.end - heredoc.start) >> 3)) return;
+  if (state.stack.length > MAX_CALLS) return;
+  spend(state, (heredoc.end - heredoc.start) >> 3);
   const script = parseShell(text, heredoc.start, heredoc.end, !heredoc.literal);
   const child: State = { ...fork(state), stack: [...state.stack, 'heredoc'] };
   readDirectives(script, child);
@@ -348,8 +366,10 @@ function runHeredoc(name: string, words: readonly Pieces[], heredoc: Heredoc, st
 function report(statement: SimpleStatement, words: readonly Pieces[], state: State): void {
   const { shared, file } = state;
   if (shared.commands.length >= MAX_COMMANDS || !shared.wanted(words)) return;
-  const local = fork(state);
-  for (const assignment of statement.assignments) assign(assignment, local);
+  const local = snapshot(state);
+  if (local === null) return;
+  const scope = scopeOf(local);
+  for (const assignment of statement.assignments) assign(assignment, local, scope);
   const first = statement.words[0]!;
   const last = statement.words.at(-1)!;
   shared.commands.push({

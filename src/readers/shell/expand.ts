@@ -33,6 +33,8 @@ export interface Scope {
   readonly set: (name: string, value: Value) => void;
   /** Arguments of the script or function; null where nobody knows them. */
   readonly positional: readonly Pieces[] | null;
+  /** A script that was sourced and lies outside the root: what is set nowhere else may be set there. */
+  readonly outside: string | null;
   /** Pays for work; false when the budget is gone. */
   readonly spend: (cost: number) => boolean;
 }
@@ -60,6 +62,9 @@ function costOf(pieces: Pieces): number {
 }
 
 function expandParts(parts: readonly Part[], scope: Scope, splitting: boolean): readonly Pieces[] {
+  const [only] = parts;
+  // Most words are plain.
+  if (parts.length === 1 && only?.kind === 'text') return [[literal(only.text, scope.file, only.offset)]];
   const fields: Piece[][] = [];
   let current: Piece[] | null = null;
   const append = (pieces: Pieces): void => {
@@ -87,7 +92,7 @@ function expandParts(parts: readonly Part[], scope: Scope, splitting: boolean): 
     const items = valuesOf(part, scope);
     const cost = items.reduce((sum, item) => sum + costOf(item), 0);
     if (!scope.spend(cost)) {
-      append([missing('a text that grows without end', rangeOfPart(part, scope))]);
+      append([missing('a text that grows without end', rangeOfPart(part, scope), 'variable')]);
     } else if (!splitting || (part.quoted && !(part.kind === 'variable' && part.index === '@'))) {
       append(joined(items, rangeOfPart(part, scope)));
     } else {
@@ -166,9 +171,9 @@ function variableItems(part: VariablePart, scope: Scope): readonly Pieces[] {
     case '':
     case '?':
     case ':?':
-      return items ?? [[unsetPiece(part, range)]];
+      return items ?? [[unsetPiece(part, range, scope)]];
     case 'length':
-      return [[items === undefined ? unsetPiece(part, range) : lengthPiece(part, items, range)]];
+      return [[items === undefined ? unsetPiece(part, range, scope) : lengthPiece(part, items, range)]];
     case 'other':
       return [[otherPiece(part, scope)]];
     case '+':
@@ -191,11 +196,12 @@ function shownPart(part: VariablePart, scope: Scope): string {
   return part.length > 60 ? `${text}…` : text.replace(/\s+/g, ' ');
 }
 
-function unsetPiece(part: VariablePart, range: TextRange): Piece {
+function unsetPiece(part: VariablePart, range: TextRange, { outside }: Scope): Piece {
   if (/^\d+$/.test(part.name)) return missing(`argument $${part.name} of the script`, range, 'positional');
   if (part.name === '@' || part.name === '*') return missing('the arguments of the script', range, 'arguments');
   if (!/^[A-Za-z_]/.test(part.name)) return missing(`$${part.name}`, range);
-  return missing(`$${part.name}, which the script does not set`, range, 'variable');
+  const why = outside === null ? 'the script does not set' : `may be set in ${outside}, outside the workspace`;
+  return missing(`$${part.name}, which ${why}`, range, 'variable');
 }
 
 function lengthPiece(part: VariablePart, items: readonly Pieces[], range: TextRange): Piece {

@@ -28,7 +28,7 @@ export function parseShell(text: string, start = 0, end = text.length, inHeredoc
   const statements: Statement[] = [];
   while (reader.cursor.at < end) {
     const before = reader.cursor.at;
-    statements.push(...readList(reader));
+    readInto(statements, reader);
     skipStray(reader);
     if (reader.cursor.at === before) reader.cursor.at++;
   }
@@ -41,9 +41,14 @@ function skipStray(reader: Reader): void {
   if (closer !== null) reader.cursor.at += closer.length;
 }
 
-/** Statements up to a closing word, which stays unread. */
-function readList(reader: Reader): Statement[] {
+function readList(reader: Reader): readonly Statement[] {
   const statements: Statement[] = [];
+  readInto(statements, reader);
+  return statements;
+}
+
+/** Statements up to a closing word, which stays unread. */
+function readInto(statements: Statement[], reader: Reader): void {
   let connector: Connector = ';';
   for (;;) {
     skipBlanks(reader, true);
@@ -52,7 +57,7 @@ function readList(reader: Reader): Statement[] {
       connector = operator;
       continue;
     }
-    if (reader.cursor.at >= reader.cursor.end || closerAt(reader) !== null) return statements;
+    if (reader.cursor.at >= reader.cursor.end || closerAt(reader) !== null) return;
     const before = reader.cursor.at;
     const statement = readStatement(reader, connector);
     if (statement !== null) statements.push(statement);

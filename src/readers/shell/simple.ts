@@ -164,11 +164,12 @@ function readAssignment(reader: Reader, head: string): Assignment {
   const { cursor } = reader;
   const offset = cursor.at;
   cursor.at += head.length;
-  const name = head.replace(/[[+=].*$/s, '');
-  const base = { name, element: head.includes('['), append: head.endsWith('+='), offset };
-  if (peek(cursor) === '(') return { ...base, value: readArray(reader) };
-  const word = readWord(cursor);
-  return { ...base, value: word ?? { parts: [], offset: cursor.at, length: 0 } };
+  const index = head.indexOf('[');
+  const append = head[head.length - 2] === '+';
+  const name = head.slice(0, index >= 0 ? index : head.length - (append ? 2 : 1));
+  const value =
+    peek(cursor) === '(' ? readArray(reader) : (readWord(cursor) ?? { parts: [], offset: cursor.at, length: 0 });
+  return { name, element: index >= 0, append, value, offset };
 }
 
 /** `( … )` over lines, with comments. A missing end takes what is there. */

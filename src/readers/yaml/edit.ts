@@ -44,5 +44,7 @@ function endOf(node: TreeNode): number | null {
   if (node.kind === 'map' && node.flow) return node.range.offset + node.range.length;
   const children = node.kind === 'list' ? node.items : [...node.entries.values()].map((entry) => entry.value);
   const inside = children.map(endOf).filter((end) => end !== null);
-  return inside.length === 0 ? node.range.offset + node.range.length : Math.max(...inside);
+  return inside.length === 0
+    ? node.range.offset + node.range.length
+    : inside.reduce((end, each) => Math.max(end, each));
 }

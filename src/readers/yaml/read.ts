@@ -197,7 +197,7 @@ function visitMap(
     const child = visit(walk, pair.value, depth + 1);
     expanded += child.expanded;
     if (key === '<<') {
-      inherited.push(...(child.node.kind === 'list' ? child.node.items : [child.node]));
+      for (const each of child.node.kind === 'list' ? child.node.items : [child.node]) inherited.push(each);
       continue;
     }
     const earlier = entries.get(key);
