@@ -10,7 +10,7 @@ import { type MicrobatchIndex, pathOf } from './paths.ts';
 import { clipped, font, rowsBox, type Scene, snap, xOf } from './scene.ts';
 import { isWhole, type Span } from './viewport.ts';
 
-export interface Marks {
+interface Marks {
   readonly hover: Item | null;
   readonly focus: Item | null;
   readonly range: Span | null;

@@ -24,7 +24,7 @@ type Drag =
   | { readonly type: 'measure'; readonly x: number; readonly time: number; moved: boolean }
   | { readonly type: 'minimap' };
 
-export interface GestureEvents {
+interface GestureEvents {
   readonly reveal: (item: Item) => void;
   readonly page: (command: Exclude<PageCommand, 'reveal'>) => void;
 }

@@ -17,7 +17,7 @@ export interface Looking {
   readonly range: Span | null;
 }
 
-export interface Surroundings {
+interface Surroundings {
   readonly timeline: Timeline;
   readonly layout: Layout;
   /** The time under the pointer, where there is one. */
@@ -44,7 +44,7 @@ export type Command =
 /** What the page does itself. */
 export type PageCommand = 'reveal' | 'help' | 'table';
 
-export interface Key {
+interface Key {
   readonly code: string;
   readonly key: string;
   readonly ctrlKey: boolean;

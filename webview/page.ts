@@ -11,7 +11,7 @@ import { createTooltip, type Tooltip } from './tooltip.ts';
 /** Shown once an answer is late: a page that stays blank says nothing of what is wrong. */
 const WAITING = 'Waiting for the analysis of the config. If this stays, close the timeline and open it again.';
 
-export type PageState = 'waiting' | 'shown' | 'stale' | 'empty';
+type PageState = 'waiting' | 'shown' | 'stale' | 'empty';
 
 export interface Page {
   readonly header: Header;

@@ -19,7 +19,7 @@ import { formatDuration, formatShare } from './ticks.ts';
 import type { Span } from './viewport.ts';
 
 /** The timeline that is shown, with what is computed from it once. */
-export interface Shown {
+interface Shown {
   readonly view: TimelineView;
   readonly coverage: Coverage;
   microbatches: MicrobatchIndex | null;

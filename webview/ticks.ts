@@ -3,7 +3,7 @@
 import type { Timeline } from '../src/model/timeline.ts';
 import type { Span } from './viewport.ts';
 
-export type TimeUnit = Timeline['unit'];
+type TimeUnit = Timeline['unit'];
 
 export interface Tick {
   readonly time: number;

@@ -24,7 +24,7 @@ const DOTTED: Readonly<Record<string, keyof Plan>> = {
 };
 
 /** The value of a plan key, dotted key, or `layers`; null for anything else. */
-export function planValue(plan: Plan, key: string): Sourced<unknown> | null {
+function planValue(plan: Plan, key: string): Sourced<unknown> | null {
   if (key === 'layers' || key === 'model.layers') return plan.model.layers;
   const name = Object.hasOwn(DOTTED, key) ? DOTTED[key]! : (key as keyof Plan);
   const found: unknown = Object.hasOwn(plan, name) ? plan[name] : null;

@@ -11,7 +11,7 @@ export function valueText(name: string, sourced: Sourced<unknown>, texts: Texts,
   return `${name} ${shown} (${sourceText(sourced.source, texts, home)})`;
 }
 
-export function sourceText(source: Source, texts: Texts, home: string): string {
+function sourceText(source: Source, texts: Texts, home: string): string {
   switch (source.kind) {
     case 'text':
       return `${rangeText(source.range, texts, home)}${source.note === undefined ? '' : `, ${source.note}`}`;

@@ -152,6 +152,6 @@ function sourceLines({ plan, texts, file }: WordingInput): readonly string[] {
 }
 
 /** Keeps text of a file from being read as Markdown or as a link. */
-export function escapeMarkdown(text: string): string {
+function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-.!<>|~]/g, '\\$&').replace(/[\r\n]+/g, ' ');
 }

@@ -101,7 +101,7 @@ type OptionKey = keyof typeof OPTIONS;
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 /** The flag of a key: `groupSize` is `--group-size`. */
-export function flagOf(key: string): string {
+function flagOf(key: string): string {
   return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 

@@ -13,7 +13,7 @@ import { type Answer, CLI_MAX_ACTIONS } from './answer.ts';
 import type { Parsed } from './options.ts';
 import { readRegularFile } from './regular-file.ts';
 
-export const ORDER_FORMATS = ['text', 'csv', 'csv-comms'] as const;
+const ORDER_FORMATS = ['text', 'csv', 'csv-comms'] as const;
 export type OrderFormat = (typeof ORDER_FORMATS)[number];
 
 /** Room for an order of as many actions as are simulated, written out by `--order-out`. */

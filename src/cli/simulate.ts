@@ -15,7 +15,7 @@ import { answerText } from './simulate-text.ts';
 import type { Streams } from './streams.ts';
 import { timing } from './timing.ts';
 
-export const SIMULATE_USAGE =
+const SIMULATE_USAGE =
   'usage: bubblelens simulate --schedule S --pp P --microbatches M [--vpp V] [--group-size G] [--framework NAME] ' +
   '[--forward F --backward-input I --backward-weight W] [--stage-scale a,b,…] ' +
   '[--p2p C [--ranks-per-node N --p2p-cross-node C] [--p2p-wrap-around C] | --p2p-edges a,b,…] ' +

@@ -13,7 +13,7 @@ import { assumed, type Sourced, unknown } from '../model/source.ts';
 const MS_PER_DAY = 86_400_000;
 
 /** Price of one GPU hour: the plan's, else the setting's. */
-export function priceUsdPerGpuHour(plan: Plan, settings: AnalysisSettings): Sourced<number> {
+function priceUsdPerGpuHour(plan: Plan, settings: AnalysisSettings): Sourced<number> {
   if (plan.cluster.usdPerGpuHour.value !== null) return plan.cluster.usdPerGpuHour;
   return settings.usdPerGpuHour === null
     ? unknown('the price of a GPU hour', 'cluster.usdPerGpuHour')

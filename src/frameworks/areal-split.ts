@@ -4,7 +4,7 @@
  * areal/engine/megatron_utils/pipeline_parallel.py (configure_pipeline_layer_splits).
  */
 
-export interface ArealWeights {
+interface ArealWeights {
   /** Parameters of each layer. */
   readonly layers: readonly number[];
   readonly embedding: number;

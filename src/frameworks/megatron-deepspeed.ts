@@ -23,7 +23,7 @@ export const MEGATRON_DEEPSPEED: Framework = {
   variant: () => null,
 };
 
-export interface MegatronPipe {
+interface MegatronPipe {
   readonly layers: number;
   /** `--untie-embeddings-and-output-weights`: the head is a layer of its own, not the embedding again. */
   readonly untied: boolean;

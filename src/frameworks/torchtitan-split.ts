@@ -12,7 +12,7 @@ import type { Refusal } from './framework.ts';
  */
 export type TitanSplitRule = 'even' | 'rigid' | 'weighted';
 
-export interface TitanStagesRequest {
+interface TitanStagesRequest {
   readonly rule: TitanSplitRule;
   readonly pp: number;
   readonly layers: number;

@@ -3,7 +3,7 @@
  * row each with what it accepts.
  */
 
-export type SaidKind = 'whole' | 'number' | 'text' | 'schedule';
+type SaidKind = 'whole' | 'number' | 'text' | 'schedule';
 
 export const SAID_KEYS = {
   'pipeline.size': 'whole',

@@ -29,9 +29,6 @@ export type ScheduleId = (typeof SCHEDULE_IDS)[number];
 /** Which rank holds which stage: `loop` (stage s on rank s mod pp), `v` (down and back up), `bidirectional`. */
 export type Placement = 'loop' | 'v' | 'bidirectional';
 
-/** F forward, I gradient of the input, W gradient of the weights, B both together. */
-export type ActionKind = 'F' | 'I' | 'W' | 'B';
-
 export const FRAMEWORK_IDS = [
   'megatron-lm',
   'torch',

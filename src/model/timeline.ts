@@ -4,7 +4,7 @@
  * next to each other and share start and end.
  */
 
-/** Codes of the `kind` column. */
+/** Codes of the `kind` column: F forward, I gradient of the input, W gradient of the weights, B both together. */
 export const KIND_CODES = { F: 0, I: 1, W: 2, B: 3 } as const;
 export const KIND_NAMES = ['F', 'I', 'W', 'B'] as const;
 

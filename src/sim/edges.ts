@@ -10,7 +10,7 @@ import { rankOfStage } from './shape.ts';
 
 export type EdgeKind = 'same-rank' | 'in-node' | 'cross-node' | 'wrap-around';
 
-export interface EdgeTimes {
+interface EdgeTimes {
   readonly inNode: number;
   readonly crossNode: number;
   readonly wrapAround: number;

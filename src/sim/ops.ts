@@ -28,7 +28,7 @@ export interface Ops {
 }
 
 /** What times the operations have, per global stage and per edge. */
-export type StageTimes = Pick<Costs, 'forward' | 'backwardInput' | 'backwardWeight' | 'transfer'>;
+type StageTimes = Pick<Costs, 'forward' | 'backwardInput' | 'backwardWeight' | 'transfer'>;
 
 /** Times by operation. */
 export interface Prices {

@@ -35,7 +35,7 @@ export interface IdSteps {
 }
 
 /** Bits for microbatches 0 to `microbatches` - 1. */
-export function bitsFor(microbatches: number): number {
+function bitsFor(microbatches: number): number {
   return microbatches < 2 ? 0 : 32 - Math.clz32(microbatches - 1);
 }
 

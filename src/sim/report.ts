@@ -27,7 +27,7 @@ export function reportOf(program: Program, costs: Costs, overlapFactor: number):
 }
 
 /** Every timing by a scan of the program. */
-export function scanning(program: Program): Timer {
+function scanning(program: Program): Timer {
   return {
     timing: (prices) => fastTiming(program, prices),
     makespan: (prices) => fastMakespan(program, prices),

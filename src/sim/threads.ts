@@ -7,7 +7,7 @@
 import type { Program } from './program.ts';
 
 /** Slots that always hold the time 0, at which every rank starts, and no time at all: what nothing is waited for. */
-export const START_SLOT = 0;
+const START_SLOT = 0;
 export const NEVER_SLOT = 1;
 
 export interface Threads {

@@ -18,7 +18,7 @@ export interface WorkerClient {
   readonly dispose: () => Promise<void>;
 }
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly resourceLimits?: ResourceLimits;
   /** How long others wait for a running job that was cancelled, in ms. */
   readonly patienceMs?: number;

@@ -7,10 +7,10 @@
 import type { AnalysisInput, ViewOutcome } from '../analysis.ts';
 import type { Analysis, PlanAnalysis } from '../model/analysis.ts';
 import type { Costs } from '../model/costs.ts';
+import type { Completion } from '../model/reading.ts';
 import type { PipelineReport } from '../model/report.ts';
 import type { Timeline } from '../model/timeline.ts';
 import type { Variation } from '../model/variation.ts';
-import type { NativeCompletion } from '../readers/native/completion.ts';
 import type { FixedFactors } from '../sim/noisy-nodes.ts';
 import type { PipelineShape } from '../sim/shape.ts';
 import type { SimulationOptions } from '../sim/simulate.ts';
@@ -22,7 +22,7 @@ export interface Simulation {
   readonly options: SimulationOptions;
 }
 
-export interface Noise {
+interface Noise {
   readonly sigma: number;
   readonly samples: number;
   readonly seed: number;
@@ -30,14 +30,14 @@ export interface Noise {
 }
 
 /** Jobs upon a simulation: what is asked, and what comes back when all goes well. */
-export interface SimulationJobs {
+interface SimulationJobs {
   readonly report: { readonly ask: Simulation; readonly answer: PipelineReport };
   readonly timeline: { readonly ask: Simulation; readonly answer: Timeline };
   readonly variation: { readonly ask: Simulation & { readonly noise: Noise }; readonly answer: Variation };
 }
 
 /** Jobs upon a file. */
-export interface FileJobs {
+interface FileJobs {
   /** The analysis, and what it took in ms, waiting and loading left out. */
   readonly analysis: {
     readonly ask: AnalysisInput;
@@ -55,10 +55,10 @@ export interface FileJobs {
   /** The plan's timeline as a Chrome trace, in UTF-8. */
   readonly trace: { readonly ask: PlanAnalysis; readonly answer: Uint8Array<ArrayBuffer> };
   readonly explanation: { readonly ask: Analysis; readonly answer: string };
-  /** What may be typed at an offset of a native file; nothing in any other. */
+  /** What may be typed at an offset of a file that a reader claims. */
   readonly completions: {
     readonly ask: { readonly file: string; readonly text: string; readonly offset: number };
-    readonly answer: readonly NativeCompletion[];
+    readonly answer: readonly Completion[];
   };
 }
 

@@ -52,7 +52,7 @@ function unroll(text: string, pattern: RegExp): string | null {
   return add(text.slice(reached), 1) ? parts.join('') : null;
 }
 
-export interface LayoutExpectation {
+interface LayoutExpectation {
   readonly pp: number;
   /** null: not known, so not compared. */
   readonly layers: number | null;

@@ -68,7 +68,7 @@ function writeRank(transfers: Transfers, takes: Takes, writer: Writer, steps: re
 }
 
 /** Whether rank lists hold one stage each. */
-export function holdsOneStage({ program }: Transfers): boolean {
+function holdsOneStage({ program }: Transfers): boolean {
   return program.order.placement !== 'bidirectional' && program.order.stages === program.order.pp;
 }
 
@@ -79,7 +79,7 @@ function isAlone(transfers: Transfers, before: Step, after: Step): boolean {
 }
 
 /** The backward that runs right after a forward without a call in between; null where there is none. */
-export function partnerOf(transfers: Transfers, steps: readonly Step[], i: number): Step | null {
+function partnerOf(transfers: Transfers, steps: readonly Step[], i: number): Step | null {
   const step = steps[i]!;
   const next = steps[i + 1];
   if (next === undefined || holdsOneStage(transfers) || step.second >= 0 || next.second >= 0) return null;

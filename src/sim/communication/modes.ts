@@ -11,7 +11,7 @@ import { linkSequential } from './sequential.ts';
 import { type Transfers, transfersOf } from './transfers.ts';
 
 /** Modes in which a rank can be kept by a transfer. */
-export type KeepingMode = Exclude<CommunicationMode, 'async'>;
+type KeepingMode = Exclude<CommunicationMode, 'async'>;
 
 /** Transfers are steps of their own there: a program is several times as long. */
 const MAX_LINKED_ACTIONS = 4_000_000;

@@ -19,7 +19,7 @@ interface Record {
   readonly waitedFor: Int32Array;
 }
 
-export function linkedTiming(linked: Linked, prices: Prices, record: Record | null = null): Timing {
+function linkedTiming(linked: Linked, prices: Prices, record: Record | null = null): Timing {
   const { code, streams, transfers } = linked;
   const { rank: rankOf } = transfers.program.ops;
   const { duration, latency } = prices;

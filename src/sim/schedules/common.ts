@@ -4,7 +4,7 @@ import { grouped } from '../../model/counted.ts';
 import { type IdSteps, type Order, type OrderSizes, orderByRank } from '../order.ts';
 import type { PipelineShape } from '../shape.ts';
 
-export type Writer = (ids: Int32Array, at: number, rank: number, steps: IdSteps) => number;
+type Writer = (ids: Int32Array, at: number, rank: number, steps: IdSteps) => number;
 
 /** The sizes of a `loop` pipeline. */
 export function loopSizes(shape: PipelineShape): OrderSizes {

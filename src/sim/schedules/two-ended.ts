@@ -6,7 +6,7 @@
 
 import { BACKWARD, BACKWARD_INPUT, BACKWARD_WEIGHT } from '../order.ts';
 
-export interface TwoEnded {
+interface TwoEnded {
   readonly ends: number;
   readonly place: number;
   /** Microbatches per phase; at least 2 * ends. */

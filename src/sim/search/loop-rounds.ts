@@ -10,7 +10,7 @@ import { BACKWARD_INPUT, BACKWARD_WEIGHT, FORWARD } from '../order.ts';
 import type { Found, Problem } from './problem.ts';
 import { arrivalOf, emptyRounds, foundBy, place, type Rounds } from './rounds.ts';
 
-export interface LoopChoices {
+interface LoopChoices {
   /** Whether the first input gradient may wait for one more forward. */
   readonly delaysFirst: boolean;
   /** Whether a forward gives way when the next rank is about to send an input gradient. */

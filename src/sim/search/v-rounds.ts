@@ -12,7 +12,7 @@ import type { Found, Problem } from './problem.ts';
 import { arrivalOf, emptyRounds, foundBy, place, type Rounds } from './rounds.ts';
 
 /** Whether a weight gradient overruns a short gap before a forward, and before an input gradient of the way down. */
-export interface Filling {
+interface Filling {
   readonly beforeForward: boolean;
   readonly beforeInput: boolean;
 }

@@ -6,7 +6,7 @@
 
 import { type Bytes, list, pushFloat64, pushSigned, pushUnsigned, sized, text } from './bytes.ts';
 
-export type ValueType = 'i32' | 'f64' | 'v128';
+type ValueType = 'i32' | 'f64' | 'v128';
 
 interface Emitter {
   readonly bytes: number[];

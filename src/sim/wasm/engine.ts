@@ -39,7 +39,7 @@ export interface CompiledNodes {
 }
 
 /** What a scan needs of a program. */
-export interface Scannable {
+interface Scannable {
   readonly order: { readonly pp: number };
   readonly ops: Ops;
   readonly code: Int32Array;
