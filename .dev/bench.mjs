@@ -2,10 +2,10 @@
 // exports a `title` and `rows()`, which resolves to objects with the same keys: a table
 // each. Words after it pick the files whose name holds them.
 
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { bundleTests } from './build.mjs';
+import { build, bundleTests } from './build.mjs';
 import { out, root } from './paths.mjs';
 
 const folder = path.join(root, 'test', 'bench');
@@ -33,8 +33,22 @@ if (sources.length === 0) {
   console.error(`There is no measurement in test/bench${words.length > 0 ? ` named like ${words.join(' or ')}` : ''}.`);
   process.exit(2);
 }
+/** The same rows for a spreadsheet, beside the bundles. */
+function writeCsv(name, rows) {
+  const columns = Object.keys(rows[0] ?? {});
+  const cell = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
+  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column]))];
+  const file = path.join(out, 'bench', `${name}.csv`);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, `${lines.map((line) => line.map(cell).join(',')).join('\n')}\n`);
+  return path.relative(root, file);
+}
+
+await build();
 for (const file of await bundleTests(sources, path.join(out, 'bench'))) {
   const { title, rows } = await import(pathToFileURL(file).href);
+  const measured = await rows();
   console.log(`\n${title}\n`);
-  console.log(table(await rows()));
+  console.log(table(measured));
+  console.log(`\nAlso as ${writeCsv(path.basename(file).replace(/\.bench\.\w+$/, ''), measured)}`);
 }

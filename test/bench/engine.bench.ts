@@ -4,6 +4,8 @@
  * absolute times mean little from one machine to the next.
  */
 
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { ScheduleId } from '../../src/model/schedule.ts';
 import { price } from '../../src/sim/ops.ts';
@@ -29,6 +31,8 @@ export interface EngineRow {
   readonly 'fresh ratio': number;
   readonly 'report ratio': number;
   readonly 'scan ratio': number;
+  /** Of a whole process that simulates this once, the program itself included. */
+  readonly 'peak MB': number;
 }
 
 const CASES: readonly (readonly [ScheduleId, number, number, number])[] = [
@@ -38,6 +42,7 @@ const CASES: readonly (readonly [ScheduleId, number, number, number])[] = [
   ['zb-h1', 16, 1, 256],
   ['dualpipev', 16, 2, 256],
   ['interleaved-1f1b', 64, 2, 1024],
+  ['interleaved-1f1b', 64, 4, 1024],
   ['1f1b', 256, 1, 4096],
   ['interleaved-1f1b', 128, 4, 9856],
 ];
@@ -94,7 +99,19 @@ function measure(schedule: ScheduleId, pp: number, vpp: number, microbatches: nu
     'fresh ratio': round(fresh / ms('pass')),
     'report ratio': round(ms('cached') / ms('pass')),
     'scan ratio': round(ms('scan') / ms('pass')),
+    'peak MB': peakMegabytes(row.id, pp, vpp, microbatches),
   };
+}
+
+function peakMegabytes(schedule: ScheduleId, pp: number, vpp: number, microbatches: number): number {
+  const root = process.env.BUBBLELENS_ROOT ?? process.cwd();
+  const sizes = ['--schedule', schedule, '--pp', pp, '--vpp', vpp, '--microbatches', microbatches].map(String);
+  const args = ['-r', path.join(root, 'test/bench/peak-memory.cjs'), path.join(root, 'dist/cli.js'), 'simulate'];
+  const { stderr } = spawnSync(process.execPath, [...args, ...sizes, '--json'], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  });
+  return Math.round(Number(stderr.trim().split('\n').at(-1)) / 1e6);
 }
 
 /** The least that reading a program and writing its ends can cost in JavaScript. */
