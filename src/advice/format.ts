@@ -4,6 +4,7 @@
  */
 
 import type { CostsBadge } from '../model/costs.ts';
+import { grouped } from '../model/counted.ts';
 
 /** 0.2113 -> "21.1 %". A tiny negative is not written as "-0.0 %". */
 export function percent(fraction: number): string {
@@ -31,11 +32,6 @@ export function number(value: number): string {
 
 export function gibibytes(bytes: number): string {
   return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
-}
-
-/** Thousands apart by commas; independent of the machine's locale. */
-export function grouped(whole: number): string {
-  return String(whole).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
 export function badgeText(badge: CostsBadge): string {

@@ -13,6 +13,7 @@ import type { Texts } from '../model/reading.ts';
 import { SAID_KEYS, type SaidKey, saidProblem } from '../model/said-keys.ts';
 import { DEFAULT_ANALYSIS_SETTINGS } from '../model/settings.ts';
 import { scheduleByAlias } from '../sim/schedules/table.ts';
+import { prepared, refusalOf } from './arguments.ts';
 import { analysisJson } from './explain-json.ts';
 import { isFolder, locate, MAX_COMPANIONS, readCompanions, readDocument } from './workspace-files.ts';
 
@@ -61,7 +62,7 @@ export async function explain(args: readonly string[]): Promise<number> {
 function explainOptions(args: readonly string[]): ExplainOptions | string {
   try {
     const { values, positionals } = parseArgs({
-      args: [...args],
+      args: prepared(args),
       allowPositionals: true,
       options: {
         root: { type: 'string' },
@@ -79,7 +80,7 @@ function explainOptions(args: readonly string[]): ExplainOptions | string {
     if (root !== null && !isFolder(root)) return `bubblelens: --root takes a folder, and "${root}" is none`;
     return { files: positionals, root, said, costs, json };
   } catch (error) {
-    return `bubblelens: ${(error as Error).message.split('\n')[0]}`;
+    return `bubblelens explain: ${refusalOf(error)}`;
   }
 }
 

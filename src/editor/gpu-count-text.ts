@@ -1,6 +1,6 @@
 /** What may be typed as a GPU count. */
 
-import { grouped } from '../advice/format.ts';
+import { grouped } from '../model/counted.ts';
 
 export const GPUS_AT_MOST = 10_000_000;
 

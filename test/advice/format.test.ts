@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dollars, duration, grouped, number, oneLine, percent, printable } from '../../src/advice/format.ts';
+import { dollars, duration, number, oneLine, percent, printable } from '../../src/advice/format.ts';
 
 test('percent has one decimal and no negative zero', () => {
   assert.equal(percent(0.2113), '21.1 %');
@@ -28,7 +28,6 @@ test('durations choose a unit that reads', () => {
 test('numbers', () => {
   assert.equal(number(27.77), '27.8');
   assert.equal(number(1536), '1,536');
-  assert.equal(grouped(1_234_567), '1,234,567');
 });
 
 test('what commands a terminal or turns the writing direction is left out', () => {

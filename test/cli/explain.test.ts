@@ -61,6 +61,11 @@ for (const [name, args, said] of [
   ['an unknown option', ['examples/sound-nanotron.yaml', '--nonsense'], /--nonsense/],
   ['an unknown key', ['examples/sound-nanotron.yaml', '--set', 'a.b=1'], /does not know "a\.b"/],
   ['a bad count', ['examples/sound-nanotron.yaml', '--gpus', 'many'], /cluster\.gpus takes a whole number above 0/],
+  [
+    'a negative count',
+    ['examples/sound-nanotron.yaml', '--gpus', '-4'],
+    /cluster\.gpus takes a whole number above 0, not "-4"/,
+  ],
   ['a root that is no folder', ['examples/sound-nanotron.yaml', '--root', 'README.md'], /--root takes a folder/],
   ['costs that are none', ['examples/sound-nanotron.yaml', '--costs', 'README.md'], /--costs README\.md/],
 ] as const) {
