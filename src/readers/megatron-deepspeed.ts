@@ -90,6 +90,14 @@ function fillBatch(read: Settings, config: DeepSpeedConfig | null): void {
   fill('globalBatch', config?.train, 'train_batch_size');
 }
 
+function zeroFindings(stage: Sourced<number> | null, plan: Plan): readonly Finding[] {
+  const findings: Finding[] = [];
+  checkZero(stage, plan.pp, findings, plan.anchor);
+  if (plan.pp.value !== 1) return findings;
+  const why = 'one stage is a pipeline as well unless --no-pipeline-parallel is given';
+  return findings.map((each) => ({ ...each, message: `${each.message}; ${why}` }));
+}
+
 function finish(plan: Plan, launch: Launch, said: Said, companions: Companions): Plan {
   const { byName } = launch.flags;
   const findings: Finding[] = plan.findings.map((each) => worded(each, plan));
@@ -100,7 +108,7 @@ function finish(plan: Plan, launch: Launch, said: Said, companions: Companions):
   const stage = config?.zeroStage ?? zeroFlag(byName.get('zero-stage'));
   // Even with one stage the engine is the pipeline's, unless it is switched off.
   const piped = engine !== undefined && off === undefined && byName.has('pipeline-model-parallel-size');
-  if (piped) checkZero(stage, plan.pp, findings, plan.anchor);
+  if (piped) findings.push(...zeroFindings(stage, plan));
   const schedule = Object.hasOwn(said, 'pipeline.schedule')
     ? plan.schedule
     : scheduleOf(plan, byName.get('enable-zbh1-pipeline'));

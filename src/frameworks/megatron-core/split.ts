@@ -200,7 +200,9 @@ function virtualStages(
   const perRank = total / pp.value;
   if (perRank % each.value === 0)
     return derived(perRank / each.value, `${counted} / ${pp.value} / ${each.value}`, ['layers', 'pp']);
-  const message = `number of layers per pipeline stage must be divisible number of layers per virtual pipeline stage (${perRank} layers per pipeline stage, ${each.value} per virtual stage)`;
+  const run = Math.floor(perRank / each.value) * each.value * pp.value;
+  const older = run === 0 ? '' : `; older builds train ${run} of ${counted} layers`;
+  const message = `number of layers per pipeline stage must be divisible number of layers per virtual pipeline stage (${perRank} layers per pipeline stage, ${each.value} per virtual stage)${older}`;
   refuse(context, 'layers-not-divisible', message, ['layersPerVirtualStage', 'layers', 'pp']);
   return unknown('layers that divide over the virtual stages', 'pipeline.virtualStages');
 }
@@ -245,11 +247,13 @@ function unevenRanks(context: Context, shape: Shape): readonly number[] | null {
   }
   const middleLayers = shape.layers - (first ?? 0) - (last ?? 0);
   const middleRanks = pp - (first === null ? 0 : 1) - (last === null ? 0 : 1);
-  if ((middleLayers !== 0) !== (middleRanks !== 0)) {
-    return refused(`Mismatch: ${middleLayers} middle layers remaining but ${middleRanks} middle PP stages available.`);
+  if ((middleLayers !== 0) !== (middleRanks !== 0) || middleLayers < 0 || middleRanks < 0) {
+    const older =
+      middleLayers > 0 && middleRanks === 0 && pp > 1 ? ' Older builds train without the middle layers.' : '';
+    return refused(
+      `Mismatch: ${middleLayers} middle layers remaining but ${middleRanks} middle PP stages available.${older}`,
+    );
   }
-  if (middleLayers < 0 || middleRanks < 0)
-    return refused(`Mismatch: ${middleLayers} middle layers remaining but ${middleRanks} middle PP stages available.`);
   if (middleRanks > 0 && middleLayers % middleRanks !== 0) {
     return refused(
       `With uneven pipelineing the left over layers must be divisible by left over stages: number of layers at middle stage: ${middleLayers} must be divisible by the middle pipeline model parallel size ${middleRanks}`,
