@@ -1,4 +1,4 @@
-/** Completion in native pipeline files: what the format's table offers at the cursor, bound to the editor. */
+/** Completion in every file that a reader claims: what its reader offers at the cursor, bound to the editor. */
 
 import * as vscode from 'vscode';
 import { LANGUAGES } from './languages.ts';
@@ -6,7 +6,7 @@ import { attemptAsync, type Log } from './log.ts';
 import { placeOf } from './places.ts';
 import type { Thread } from './thread.ts';
 
-const TRIGGERS = [' ', ':', '"', '{', ','];
+const TRIGGERS = [' ', ':', '"', '{', ',', '-', '=', '.'];
 
 export function registerCompletion(thread: Thread, log: Log): vscode.Disposable {
   return vscode.languages.registerCompletionItemProvider(
@@ -37,7 +37,8 @@ async function completionItems(
     item.range = new vscode.Range(document.positionAt(each.offset), document.positionAt(each.offset + each.length));
     item.documentation = each.documentation;
     item.sortText = String(index).padStart(4, '0');
-    item.filterText = text.slice(each.offset, each.offset + 1) === '"' ? `"${each.label}"` : each.label;
+    const quote = text.slice(each.offset, each.offset + 1);
+    item.filterText = quote === '"' || quote === "'" ? `${quote}${each.label}${quote}` : each.label;
     return item;
   });
 }

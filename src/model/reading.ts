@@ -29,6 +29,20 @@ export interface Reader {
   readonly read: (path: string, texts: Texts, said: Said) => Reading;
   /** The change in the framework's own spelling; null where this file cannot express it. */
   readonly edits: (texts: Texts, plan: Plan, change: Change) => readonly TextEdit[] | null;
+  /** What may be typed at `offset`, the likeliest first; empty where nothing fits. Never throws. */
+  readonly completions?: (path: string, text: string, offset: number) => readonly Completion[];
+}
+
+/** Something that may be typed at a place, and what it means. */
+export interface Completion {
+  readonly kind: 'key' | 'value';
+  readonly label: string;
+  readonly insertText: string;
+  /** Plain text: what it means and what it takes. */
+  readonly documentation: string;
+  /** The word to replace, in UTF-16 code units. */
+  readonly offset: number;
+  readonly length: number;
 }
 
 /** Parsers that are loaded on first use. Shell needs none: its lexer is our own and small. */

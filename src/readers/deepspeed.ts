@@ -8,7 +8,10 @@ import type { Change, Finding, TextEdit } from '../model/finding.ts';
 import type { Plan, Said } from '../model/plan.ts';
 import type { Reader, Reading, Texts } from '../model/reading.ts';
 import { byDefault, derived, rangeOf, type Sourced, type TextRange, unknown } from '../model/source.ts';
+import { jsonCursor } from './completion/json-cursor.ts';
+import { pathTable, treeCompletions } from './completion/tree.ts';
 import { checkZero, deepSpeedBatch, deepSpeedConfig } from './deepspeed/config.ts';
+import { DEEPSPEED_KEYS } from './deepspeed/keys.ts';
 import { type DeepSpeedLaunch, findLaunch } from './deepspeed/launch.ts';
 import { readJsonc } from './jsonc/read.ts';
 import { finding } from './limits.ts';
@@ -207,4 +210,9 @@ export const deepSpeed: Reader = {
   claims,
   read,
   edits,
+  completions: (path, text, offset) =>
+    treeCompletions(
+      { text, cursor: jsonCursor(text, offset), json: true, read: (whole) => readJsonc(path, whole).root },
+      pathTable(DEEPSPEED_KEYS),
+    ),
 };

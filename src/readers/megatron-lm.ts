@@ -5,6 +5,7 @@
  */
 
 import type { Reader } from '../model/reading.ts';
+import { flagCompletions } from './completion/flags.ts';
 import { isShell, readScript, SHELL_GLOBS, scriptEdits } from './megatron-lm/script.ts';
 
 const PIPELINE = /--pipeline[-_]model[-_]parallel[-_](?:size|layout)\b/;
@@ -31,4 +32,5 @@ export const megatronLm: Reader = {
   claims,
   read: (path, texts, said) => readScript(path, texts, said, {}),
   edits: (texts, plan, change) => scriptEdits(texts, plan, change, {}),
+  completions: (_path, text, offset) => flagCompletions(text, offset, {}),
 };

@@ -9,6 +9,7 @@ import type { Finding } from '../model/finding.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Reader } from '../model/reading.ts';
 import { derived, fromText, rangeOf, type Sourced, type TextRange, unknown } from '../model/source.ts';
+import { flagCompletions } from './completion/flags.ts';
 import { finding } from './limits.ts';
 import type { Launch } from './megatron-lm/launches.ts';
 import {
@@ -260,4 +261,5 @@ export const mindspeedLlm: Reader = {
   claims,
   read: (path, texts, said) => readScript(path, texts, said, DIALECT),
   edits: (texts, plan, change) => scriptEdits(texts, plan, change, DIALECT),
+  completions: (_path, text, offset) => flagCompletions(text, offset, DIALECT),
 };

@@ -7,6 +7,7 @@
 import type { Plan } from '../model/plan.ts';
 import type { Reader } from '../model/reading.ts';
 import { byDefault, fromText, rangeOf, unknown } from '../model/source.ts';
+import { flagCompletions } from './completion/flags.ts';
 import { finding } from './limits.ts';
 import type { Companions } from './mcore/config.ts';
 import { withLocalModel } from './mcore/hugging-face.ts';
@@ -122,4 +123,5 @@ export const msSwift: Reader = {
   claims,
   read: (path, texts, said) => readScript(path, texts, said, DIALECT),
   edits: (texts, plan, change) => scriptEdits(texts, plan, change, DIALECT),
+  completions: (_path, text, offset) => flagCompletions(text, offset, DIALECT),
 };

@@ -10,8 +10,11 @@ import type { Plan, Said } from '../model/plan.ts';
 import type { Reader, Reading, Texts } from '../model/reading.ts';
 import { SCHEDULE_IDS, type ScheduleId } from '../model/schedule.ts';
 import { byDefault, derived, firstUnknown, rangeOf, type Sourced, type TextRange, unknown } from '../model/source.ts';
+import { pathTable, treeCompletions } from './completion/tree.ts';
+import { yamlCursor } from './completion/yaml-cursor.ts';
 import { finding } from './limits.ts';
 import { nanotronEdits } from './nanotron/edits.ts';
+import { NANOTRON_KEYS, type NanotronKey } from './nanotron/keys.ts';
 import { nanotronModel, nanotronStages } from './nanotron/model.ts';
 import { saidNumber, spoken } from './said.ts';
 import { entryAt, has, nodeAt, type TreeNode } from './tree.ts';
@@ -30,6 +33,11 @@ export const nanotronReader: Reader = {
     const text = texts[file];
     return text === undefined ? null : nanotronEdits(file, text, plan, change);
   },
+  completions: (path, text, offset) =>
+    treeCompletions(
+      { text, cursor: yamlCursor(text, offset), json: false, read: (whole) => readYaml(path, whole).root },
+      pathTable(NANOTRON_KEYS),
+    ),
 };
 
 /** Characters of a file that are looked at. */
@@ -83,7 +91,7 @@ interface Sizes {
 function planOf(file: string, root: TreeNode, said: Said): Plan {
   const findings: Finding[] = [];
   const anchor = anchorOf(file, root);
-  const required = (path: string, what: string, say: string) =>
+  const required = (path: NanotronKey, what: string, say: string) =>
     requiredNumber({ root, path, what, say, said, anchor }, findings);
   const sizes = sizesOf({ root, said, anchor }, required, findings);
   const model = nanotronModel(root, said, findings);
@@ -128,7 +136,7 @@ function planOf(file: string, root: TreeNode, said: Said): Plan {
 
 interface Required {
   readonly root: TreeNode;
-  readonly path: string;
+  readonly path: NanotronKey;
   readonly what: string;
   readonly say: string;
   readonly said: Said;
@@ -148,7 +156,7 @@ function requiredNumber({ root, path, what, say, said, anchor }: Required, findi
 
 function sizesOf(
   { root, said, anchor }: Pick<Required, 'root' | 'said' | 'anchor'>,
-  required: (path: string, what: string, say: string) => Sourced<number>,
+  required: (path: NanotronKey, what: string, say: string) => Sourced<number>,
   findings: Finding[],
 ): Sizes {
   const optional = (key: string, say: string) =>

@@ -10,17 +10,17 @@ import type { Experts, ModelShape, Plan, Said } from '../model/plan.ts';
 import type { Reader, Reading, Texts } from '../model/reading.ts';
 import { COMMUNICATION_MODES, SCHEDULE_IDS, type ScheduleId } from '../model/schedule.ts';
 import { byDefault, derived, rangeOf, type Sourced, type TextRange, unknown } from '../model/source.ts';
-import { readJsonc } from './jsonc/read.ts';
 import { finding } from './limits.ts';
 import { checkTree } from './native/check.ts';
+import { completions } from './native/completion.ts';
 import { nativeEdits } from './native/edits.ts';
 import { SCHEDULE_FACTS } from './native/schedule-facts.ts';
 import { type Sizes, settleSizes } from './native/sizes.ts';
 import { readSplit } from './native/split.ts';
 import { transferMs } from './native/transfer.ts';
+import { nativeTree } from './native/tree.ts';
 import { nativeValues, type Values } from './native/values.ts';
-import { entryAt, type Tree, type TreeNode } from './tree.ts';
-import { readYaml } from './yaml/read.ts';
+import { entryAt, type TreeNode } from './tree.ts';
 
 const BY_NAME = /\.pipeline\.(ya?ml|jsonc?)$/i;
 const YAML_CONTENT = /^\uFEFF?(?:\{[ \t]*)?["']?bubblelens["']?[ \t]*:[ \t]*\d/m;
@@ -36,6 +36,7 @@ export const nativeReader: Reader = {
   claims: claimsNative,
   read: readNative,
   edits: editNative,
+  completions,
 };
 
 /** By its name, or by `bubblelens: 1` near its start. */
@@ -43,11 +44,6 @@ export function claimsNative(path: string, text: string): boolean {
   if (BY_NAME.test(path)) return true;
   if (/\.ya?ml$/i.test(path)) return YAML_CONTENT.test(text.slice(0, SNIFFED));
   return /\.jsonc?$/i.test(path) && JSON_CONTENT.test(text.slice(0, SNIFFED));
-}
-
-/** The tree of a native file, by the front end that its name asks for. */
-export function nativeTree(file: string, text: string): Tree {
-  return /\.jsonc?$/i.test(file) ? readJsonc(file, text) : readYaml(file, text);
 }
 
 /** A change that would leave the file with more errors than it has is one that the file cannot express. */

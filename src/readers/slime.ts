@@ -8,6 +8,7 @@
 import type { Plan } from '../model/plan.ts';
 import type { Reader } from '../model/reading.ts';
 import { derived, unknown } from '../model/source.ts';
+import { flagCompletions } from './completion/flags.ts';
 import { finding } from './limits.ts';
 import { withDefaults } from './mcore/settings.ts';
 import type { Launch } from './megatron-lm/launches.ts';
@@ -133,4 +134,5 @@ export const slime: Reader = {
   claims,
   read: (path, texts, said) => readScript(path, texts, said, DIALECT),
   edits: (texts, plan, change) => scriptEdits(texts, plan, change, DIALECT),
+  completions: (_path, text, offset) => flagCompletions(text, offset, DIALECT),
 };

@@ -12,6 +12,7 @@ import { byDefault, derived, rangeOf, type Sourced, unknown } from '../model/sou
 import { spoken } from './said.ts';
 import { readToml } from './toml/read.ts';
 import { titanBatch } from './torchtitan/batch.ts';
+import { titanCompletions } from './torchtitan/completion.ts';
 import {
   parallelText,
   report,
@@ -40,6 +41,7 @@ export const torchtitanReader: Reader = {
     const text = texts[file];
     return text === undefined ? null : titanEdits(file, text, plan, change);
   },
+  completions: titanCompletions,
 };
 
 /** Characters of a file that are looked at. */

@@ -2,12 +2,9 @@
 
 import { analyse, explainText, prepare, readerFor, timelineOf, timelineView, withFixes } from '../analysis.ts';
 import { exhaustive } from '../model/exhaustive.ts';
-import type { Texts } from '../model/reading.ts';
-import { completions } from '../readers/native/completion.ts';
+import type { Reader, Texts } from '../model/reading.ts';
 import { chromeTrace } from '../sim/chrome-trace.ts';
 import type { AnyAnswer, FileJob, Outcome } from './protocol.ts';
-
-const NATIVE = 'native';
 
 export async function runFileJob(job: FileJob): Promise<Outcome<AnyAnswer>> {
   switch (job.kind) {
@@ -34,16 +31,16 @@ export async function runFileJob(job: FileJob): Promise<Outcome<AnyAnswer>> {
     case 'completions': {
       const { file, text, offset } = job.ask;
       const reader = await prepareFor(file, { [file]: text });
-      return { status: 'done', value: reader === NATIVE ? completions(file, text, offset) : [] };
+      return { status: 'done', value: reader?.completions?.(file, text, offset) ?? [] };
     }
     default:
       return exhaustive(job);
   }
 }
 
-/** The reader's id; null where the file is nobody's. */
-async function prepareFor(file: string, texts: Texts): Promise<string | null> {
+/** The reader, ready to read; null where the file is nobody's. */
+async function prepareFor(file: string, texts: Texts): Promise<Reader | null> {
   const reader = readerFor(file, texts[file] ?? '');
   if (reader !== null) await prepare(reader);
-  return reader?.id ?? null;
+  return reader;
 }

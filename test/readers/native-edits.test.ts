@@ -8,7 +8,8 @@ import fc from 'fast-check';
 import type { Change, TextEdit } from '../../src/model/finding.ts';
 import { checkTree, type NativeValue } from '../../src/readers/native/check.ts';
 import { choiceValues, isNativeKey, keyRow, NATIVE_KEYS } from '../../src/readers/native/keys.ts';
-import { nativeReader, nativeTree } from '../../src/readers/native.ts';
+import { nativeTree } from '../../src/readers/native/tree.ts';
+import { nativeReader } from '../../src/readers/native.ts';
 import { loadParsers } from '../../src/readers/parsers.ts';
 
 before(() => loadParsers(['yaml', 'jsonc']));

@@ -9,6 +9,7 @@ import { derived, firstUnknown, fromText, rangeOf, type Sourced, type TextRange,
 import { finding } from '../limits.ts';
 import { nodeAt, type TreeNode } from '../tree.ts';
 import { numberAt, WHOLE, WHOLE_OR_ZERO } from '../values.ts';
+import type { DeepSpeedKey } from './keys.ts';
 
 /** null where the config does not have the key. */
 export interface DeepSpeedConfig {
@@ -26,7 +27,7 @@ export function deepSpeedConfig(
   problems: Finding[],
   name: (key: string) => string = (key) => key,
 ): DeepSpeedConfig {
-  const at = (key: string, rule = WHOLE): Sourced<number> | null => {
+  const at = (key: DeepSpeedKey, rule = WHOLE): Sourced<number> | null => {
     const path = name(key);
     const node = nodeAt(root, path);
     // "auto" is what Hugging Face's trainer fills in.

@@ -8,6 +8,7 @@ import type { Change } from '../../model/finding.ts';
 import type { Plan, Said } from '../../model/plan.ts';
 import type { Reader, Reading, Texts } from '../../model/reading.ts';
 import type { TextRange } from '../../model/source.ts';
+import { megatronYamlCompletions } from '../completion/megatron.ts';
 import type { Edits } from '../megatron-lm/edits.ts';
 import type { TreeNode } from '../tree.ts';
 import { readYaml } from '../yaml/read.ts';
@@ -69,6 +70,13 @@ export function mcoreReader(framework: McoreFramework): Reader {
     claims: framework.claims,
     read: (path, texts, said) => read(framework, path, texts, said),
     edits: (texts, plan, change) => edits(framework, texts, plan, change),
+    completions: (path, text, offset) =>
+      megatronYamlCompletions(
+        text,
+        offset,
+        (whole) => readYaml(path, whole).root,
+        (settled) => open(framework, path, { [path]: settled }).views.map((view) => view.spelling),
+      ),
   };
 }
 

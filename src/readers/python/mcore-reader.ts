@@ -7,6 +7,9 @@ import type { MegatronKey } from '../../frameworks/megatron-core/keys.ts';
 import type { Change } from '../../model/finding.ts';
 import type { Plan, Said } from '../../model/plan.ts';
 import type { Reader, Reading, Texts } from '../../model/reading.ts';
+import { attributeCompletions } from '../completion/attributes.ts';
+import { megatronRows } from '../completion/megatron.ts';
+import { pathTable } from '../completion/tree.ts';
 import { openCompanions } from '../mcore/config.ts';
 import type { Interpolation } from '../mcore/interpolate.ts';
 import { mcorePlan } from '../mcore/plan.ts';
@@ -53,6 +56,7 @@ export interface RecipeFramework {
 }
 
 export function recipeReader(framework: RecipeFramework): Reader {
+  const names = pathTable(megatronRows([framework.spelling]));
   return {
     id: framework.id,
     title: framework.title,
@@ -61,6 +65,7 @@ export function recipeReader(framework: RecipeFramework): Reader {
     claims: framework.claims,
     read: (path, texts, said) => read(framework, path, texts, said),
     edits: (texts, plan, change) => edits(framework, texts, plan, change),
+    completions: (_path, text, offset) => attributeCompletions(text, offset, names),
   };
 }
 

@@ -21,7 +21,7 @@ const LONG_QUOTE = /"""|'''/;
 
 /** The line that holds an offset. */
 function lineAt(text: string, offset: number): Lines {
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const start = offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
   const newline = text.indexOf('\n', offset);
   return { start, end: newline < 0 ? text.length : newline };
 }

@@ -13,6 +13,7 @@ import { finding } from '../limits.ts';
 import { saidNumber } from '../said.ts';
 import { entryAt, has, type MapEntry, nodeAt, type TreeNode } from '../tree.ts';
 import { type NumberRule, numberAt, textAt } from '../values.ts';
+import { isParallelKey } from './keys.ts';
 
 /**
  * `count`: until 2025-04, M is given; `size`: until 2025-06, `batch_size`; `local`: then, `local_batch_size`; `tokens`:
@@ -152,27 +153,13 @@ export function reportRemovedKeys(config: TitanConfig): void {
   }
 }
 
-const PIPELINE_KEYS = new Set([
-  'degree',
-  'schedule',
-  'schedule_csv',
-  'split_mode',
-  'split_points',
-  'microbatches',
-  'microbatch_size',
-  'layers_per_stage',
-  'first_stage_less_layers',
-  'last_stage_less_layers',
-  'expert_parallel_overlap',
-]);
-
 /** Pipeline keys that no torchtitan knows: a typing error silently trains another plan, or is refused. */
 export function reportUnknownKeys(config: TitanConfig): void {
   for (const section of SECTIONS) {
     const node = nodeAt(config.root, section);
     if (node.kind !== 'map') continue;
     for (const { key, keyRange } of node.entries.values()) {
-      if (!key.startsWith('pipeline_parallel_') || PIPELINE_KEYS.has(key.slice('pipeline_parallel_'.length))) continue;
+      if (!key.startsWith('pipeline_parallel_') || isParallelKey(key)) continue;
       config.findings.push(finding('unknown-key', `torchtitan has no key ${key}`, keyRange));
     }
   }
