@@ -272,11 +272,12 @@ function modelOf({ root, said, findings }: Config): ModelShape {
   const path = textAt(root, 'model_name_or_path', unknown('a model name'), []);
   const known = path.value === null ? null : modelByName(path.value);
   const place = rangeOf(path);
+  const label = `${known?.label} in the model registry, from ${known?.source}`;
   const number = (key: string, what: string, say: string, field: keyof KnownModel) => {
     const registry = known === null || place === null ? null : known[field];
     const absent: Sourced<number> =
       typeof registry === 'number'
-        ? fromText(registry, place!, `${known!.label} in the model registry, from ${known!.source}`)
+        ? fromText(registry, place!, label)
         : unknown(`${what}, which the model's own config has`, say, place ?? undefined);
     return saidNumber(said, say, numberAt(root, key, WHOLE, absent, findings));
   };
@@ -303,10 +304,10 @@ function modelOf({ root, said, findings }: Config): ModelShape {
       known?.experts == null || place === null
         ? null
         : {
-            count: fromText(known.experts.count, place),
-            topK: fromText(known.experts.topK, place),
-            ffn: fromText(known.experts.ffn, place),
-            shared: fromText(known.experts.ffn === 0 ? 0 : known.experts.shared / known.experts.ffn, place),
+            count: fromText(known.experts.count, place, label),
+            topK: fromText(known.experts.topK, place, label),
+            ffn: fromText(known.experts.ffn, place, label),
+            shared: fromText(known.experts.ffn === 0 ? 0 : known.experts.shared / known.experts.ffn, place, label),
           },
   };
 }

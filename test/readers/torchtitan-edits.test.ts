@@ -84,8 +84,8 @@ test('a key that is absent becomes a line of its section', () => {
   );
   const without = '[training]\nlocal_batch_size = 8';
   assert.equal(
-    changed(without, { key: 'pipeline.schedule', value: 'gpipe' }),
-    `${without}\n\n[parallelism]\npipeline_parallel_schedule = "GPipe"\n`,
+    changed(without, { key: 'pipeline.size', value: 4 }),
+    `${without}\n\n[parallelism]\npipeline_parallel_degree = 4\n`,
   );
 });
 
@@ -131,6 +131,9 @@ test('what the file cannot express is null', () => {
     [COUNT, { key: 'batch.micro', value: 3 }],
     [points, { key: 'pipeline.virtualStages', value: 4 }],
     [fixtureText('torchtitan', 'no-pipeline.toml'), { key: 'pipeline.microbatches', value: 4 }],
+    [fixtureText('torchtitan', 'no-pipeline.toml'), { key: 'pipeline.schedule', value: '1f1b' }],
+    [fixtureText('torchtitan', 'no-pipeline.toml'), { key: 'pipeline.virtualStages', value: 2 }],
+    [fixtureText('torchtitan', 'schedule-csv.toml'), { key: 'pipeline.schedule', value: '1f1b' }],
   ] as const) {
     assert.equal(changed(text, change), null, `${change.key} ${change.value}`);
   }

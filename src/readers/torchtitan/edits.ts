@@ -37,7 +37,7 @@ const PLAIN_KEYS: Readonly<Record<string, string>> = {
 };
 
 function settingsOf(config: TitanConfig, plan: Plan, { key, value }: Change): readonly Setting[] | null {
-  if (key === 'pipeline.schedule') return schedule(config, String(value));
+  if (key === 'pipeline.schedule') return schedule(config, plan, String(value));
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) return null;
   if (Object.hasOwn(PLAIN_KEYS, key)) return [[pathOf(config, PLAIN_KEYS[key]!), String(value)]];
   switch (key) {
@@ -58,7 +58,10 @@ function settingsOf(config: TitanConfig, plan: Plan, { key, value }: Change): re
   }
 }
 
-function schedule(config: TitanConfig, id: string): readonly Setting[] | null {
+/** Without a pipeline the key is inert, and an order in a CSV file stands in front of it. */
+function schedule(config: TitanConfig, plan: Plan, id: string): readonly Setting[] | null {
+  const csv = nodeAt(config.root, pathOf(config, 'pipeline_parallel_schedule_csv'));
+  if (plan.pp.value === 1 || (csv.kind === 'scalar' && csv.value !== '')) return null;
   const known = SCHEDULE_IDS.find((each) => each === id);
   const name = known === undefined ? null : torchName(known);
   if (name === null) return null;
@@ -98,7 +101,7 @@ function globalBatch(config: TitanConfig, plan: Plan, value: number): readonly S
 /** By layers per stage, where some number of them gives exactly the stages asked for. */
 function virtualStages(config: TitanConfig, plan: Plan, value: number): readonly Setting[] | null {
   const { pp, model } = plan;
-  if (config.era === 'count' || pp.value === null || model.layers.value === null) return null;
+  if (config.era === 'count' || pp.value === null || pp.value === 1 || model.layers.value === null) return null;
   const given = ['pipeline_parallel_split_points', 'module_fqns_per_model_part'];
   if (given.some((name) => has(config.root, pathOf(config, name)))) return null;
   const ends = (name: string) => {
