@@ -7,7 +7,7 @@
 import type { Finding } from '../model/finding.ts';
 import { fromText, type Sourced, type Unknown, unknown } from '../model/source.ts';
 import { finding } from './limits.ts';
-import { nodeAt, type ScalarNode, type TreeNode } from './tree.ts';
+import { entryAt, type MissingNode, nodeAt, type ScalarNode, type TreeNode } from './tree.ts';
 
 /** What a number must be, in words that follow "takes". */
 export interface NumberRule {
@@ -55,8 +55,23 @@ export function quoteValue(node: TreeNode): string {
   return shortened(node.text);
 }
 
-function absentOrNull(node: TreeNode): boolean {
+function absentOrNull(node: TreeNode): node is MissingNode | (ScalarNode & { readonly value: null }) {
   return node.kind === 'missing' || (node.kind === 'scalar' && node.value === null);
+}
+
+/**
+ * A key without a value: it is being typed, or its value is broken, so that what it will be is unknown. Null where the
+ * key is absent, or where a null is written.
+ */
+function halfWritten(root: TreeNode, path: string, absent: Sourced<unknown>): Unknown | null {
+  const entry = entryAt(root, path);
+  if (entry === null || !isHalfWritten(entry.value)) return null;
+  const say = absent.source.kind === 'unknown' ? absent.source.say : undefined;
+  return unknown(`a value for ${path}`, say, entry.keyRange);
+}
+
+export function isHalfWritten(node: TreeNode): boolean {
+  return node.kind === 'missing' || (node.kind === 'scalar' && node.value === null && node.text === '');
 }
 
 /** The front end's own word that a value is not known. */
@@ -86,7 +101,7 @@ export function numberAt(
   problems: Finding[],
 ): Sourced<number> {
   const node = nodeAt(root, path);
-  if (node.kind === 'missing' || absentOrNull(node)) return absent;
+  if (absentOrNull(node)) return halfWritten(root, path, absent) ?? absent;
   const open = openSource(node);
   if (open !== null) return open;
   const value = node.kind === 'scalar' ? numberOf(node) : null;
@@ -98,7 +113,7 @@ export function numberAt(
 /** The text at a dotted path; a number or a switch counts as the text that is written. */
 export function textAt(root: TreeNode, path: string, absent: Sourced<string>, problems: Finding[]): Sourced<string> {
   const node = nodeAt(root, path);
-  if (node.kind === 'missing' || absentOrNull(node)) return absent;
+  if (absentOrNull(node)) return halfWritten(root, path, absent) ?? absent;
   const open = openSource(node);
   if (open !== null) return open;
   if (node.kind !== 'scalar') return refuse(node, path, 'a text', problems);
@@ -112,7 +127,7 @@ export function booleanAt(
   problems: Finding[],
 ): Sourced<boolean> {
   const node = nodeAt(root, path);
-  if (node.kind === 'missing' || absentOrNull(node)) return absent;
+  if (absentOrNull(node)) return halfWritten(root, path, absent) ?? absent;
   const open = openSource(node);
   if (open !== null) return open;
   return node.kind === 'scalar' && typeof node.value === 'boolean'
@@ -129,7 +144,7 @@ export function choiceAt<T extends string>(
   problems: Finding[],
 ): Sourced<T> {
   const node = nodeAt(root, path);
-  if (node.kind === 'missing' || absentOrNull(node)) return absent;
+  if (absentOrNull(node)) return halfWritten(root, path, absent) ?? absent;
   const open = openSource(node);
   if (open !== null) return open;
   const found = node.kind === 'scalar' ? choices.find((choice) => choice === node.value) : undefined;

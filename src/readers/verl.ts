@@ -91,7 +91,7 @@ function overrideValue({ value }: Override, isSwitch: boolean): Sourced<string> 
   if (maybe !== null) return unknown(maybe, undefined, range);
   if (text === null) return unknown(missing ?? 'its value', undefined, range);
   const plain = text.trim().replace(/^(['"])(.*)\1$/s, '$2');
-  if (/^(?:null|none|)$/i.test(plain)) return null;
+  if (/^(?:null|none)$/i.test(plain)) return null;
   return fromText(isSwitch ? String(!/^(?:false|off|no|0)$/i.test(plain)) : plain, range, note ?? undefined);
 }
 

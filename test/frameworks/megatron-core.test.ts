@@ -155,6 +155,31 @@ describe('splits', () => {
 });
 
 describe('sizes and batches', () => {
+  it('reads whole numbers as Python does, in any digits and with underscores', () => {
+    const read: Readonly<Record<string, number | null>> = {
+      '８': 8,
+      '１６': 16,
+      '٤': 4,
+      '𝟗': 9,
+      '1_6': 16,
+      ' +8 ': 8,
+      '1__6': null,
+      _8: null,
+      '8.0': null,
+      '0x8': null,
+      '８x': null,
+    };
+    for (const [text, value] of Object.entries(read)) {
+      const { pp, findings } = resolve({ pp: text });
+      assert.equal(pp.value, value, text);
+      assert.equal(
+        findings.some((each) => each.code === 'invalid-value'),
+        value === null,
+        text,
+      );
+    }
+  });
+
   it('never guesses the data-parallel size', () => {
     const resolved = resolve({ pp: 4, layers: 8, microBatch: 1, globalBatch: 32 });
     assert.deepEqual([resolved.dp.value, resolved.microbatches.value], [null, null]);

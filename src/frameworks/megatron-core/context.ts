@@ -72,7 +72,21 @@ export function defaulted<T>(context: Context, key: MegatronKey, value: T, why: 
     : unknown(`${flagOf(key)}, which may be given in ${elsewhere}`, say);
 }
 
-const INTEGER = /^\s*[+-]?\d+(?:_\d+)*\s*$/;
+const INTEGER = /^\s*[+-]?\p{Nd}+(?:_\p{Nd}+)*\s*$/u;
+const DIGIT = /\p{Nd}/u;
+
+/** A whole number as Python's `int` reads it: in the digits of any script, and with `_` between them; NaN for others. */
+export function pythonInteger(text: string): number {
+  return INTEGER.test(text) ? Number(text.replaceAll('_', '').replace(/\p{Nd}/gu, asciiDigit)) : Number.NaN;
+}
+
+/** Unicode has the ten digits of a script in a row, from zero on. */
+function asciiDigit(digit: string): string {
+  const code = digit.codePointAt(0)!;
+  let before = 0;
+  while (DIGIT.test(String.fromCodePoint(code - before - 1))) before++;
+  return String(before % 10);
+}
 
 /**
  * The number of a key as Python's `int` reads it. Null where the key is not written. A text that is no number, or a
@@ -86,7 +100,7 @@ export function numberOf(context: Context, key: MegatronKey, least: number, say?
     return say === undefined || source.say !== undefined ? setting.value : { value, source: { ...source, say } };
   }
   const range = placeOf(context, key) ?? undefined;
-  const number = INTEGER.test(value) ? Number(value.replaceAll('_', '')) : Number.NaN;
+  const number = pythonInteger(value);
   if (Number.isSafeInteger(number) && number >= least) return { value: number, source } as Known<number>;
   if (!context.refused.has(key)) {
     context.refused.add(key);

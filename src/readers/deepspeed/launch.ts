@@ -112,7 +112,7 @@ function worldOf(command: ShellCommand, flags: Flags): World {
 function stagesOf(program: string, text: string): Sourced<number> | null {
   const call = text.slice(0, 200_000).indexOf('PipelineModule(');
   if (call < 0) return null;
-  const found = /\bnum_stages\s*=\s*(\d{1,6})\b/.exec(text.slice(call, call + 2000));
+  const found = /\bnum_stages\s*=\s*(\d{1,6})(?![\w.])/.exec(text.slice(call, call + 2000));
   if (found === null) return null;
   const offset = call + found.index + found[0].length - found[1]!.length;
   const range: TextRange = { file: program, offset, length: found[1]!.length };

@@ -67,6 +67,9 @@ function convert(file: string, text: string): Tree {
 
 function visit(walk: Walk, node: JsonNode, depth: number): TreeNode {
   const range = rangeOfNode(walk, node);
+  // `8x` is being typed; the parser takes the 8 alone.
+  if (node.type === 'number' && /\w/.test(walk.text[range.offset + range.length] ?? ''))
+    return { kind: 'missing', range };
   if (node.type !== 'object' && node.type !== 'array') return scalar(walk, node, range);
   if (depth >= MAX_DEPTH) {
     if (!walk.tooDeep) {

@@ -7,6 +7,7 @@ import { MEGATRON_KEYS, type MegatronKey, type Setting } from '../../frameworks/
 import { byDefault, fromText, type Sourced, type TextRange, unknown } from '../../model/source.ts';
 import { modelByName } from '../model-registry.ts';
 import { entryAt, type ListNode, type TreeNode } from '../tree.ts';
+import { isHalfWritten } from '../values.ts';
 import { type Interpolation, textOf } from './interpolate.ts';
 
 /** Dotted paths of each key, the one that counts most first. */
@@ -94,7 +95,9 @@ function settingAt(interpolation: Interpolation, paths: readonly string[], isSwi
   for (const path of paths) {
     const entry = entryAt(interpolation.root, path);
     if (entry === null) continue;
-    const value = settingValue(entry.value, path, interpolation);
+    const value = isHalfWritten(entry.value)
+      ? unknown(`a value for ${path}`, undefined, entry.keyRange)
+      : settingValue(entry.value, path, interpolation);
     if (value === null) continue;
     return { value: isSwitch ? switchOf(value) : value, spelled: entry.key, place: entry.keyRange };
   }

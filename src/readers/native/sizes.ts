@@ -1,7 +1,8 @@
 /**
  * The two products that tie a plan's sizes together: GPUs = pipeline x tensor x context x data, and global batch =
- * micro batch x data x microbatches. What is written is never changed; what the products determine is derived; what
- * contradicts them is a finding with every place that takes part in it.
+ * micro batch x data x microbatches. What is written is never changed, and stays unknown where it is not legal; what
+ * the products determine is derived, except for the pipeline size, which a plan must say; what contradicts them is a
+ * finding with every place that takes part in it.
  */
 
 import type { Finding, RelatedPlace } from '../../model/finding.ts';
@@ -67,13 +68,18 @@ export function settleSizes(written: Sizes, anchor: TextRange): { sizes: Sizes; 
   return { sizes, findings };
 }
 
+/** Whether the products may give it: it is not written, not even wrongly. */
+function isDerivable(key: SizeKey, size: Sourced<number>): boolean {
+  return key !== 'pp' && size.value === null && size.source.range === undefined;
+}
+
 function settle(sizes: Record<SizeKey, Sourced<number>>, product: Product, anchor: TextRange): Finding | null {
   const known = product.factors.filter((key) => sizes[key].value !== null);
   const open = product.factors.filter((key) => sizes[key].value === null);
   const divisor = known.reduce((result, key) => result * sizes[key].value!, 1);
   const total = sizes[product.total].value;
   if (total === null) {
-    if (open.length === 0 && Number.isSafeInteger(divisor)) {
+    if (open.length === 0 && Number.isSafeInteger(divisor) && isDerivable(product.total, sizes[product.total])) {
       sizes[product.total] = derived(divisor, known.map((key) => sizes[key].value).join(' x '), known);
     }
     return null;
@@ -82,7 +88,7 @@ function settle(sizes: Record<SizeKey, Sourced<number>>, product: Product, ancho
     return contradiction(sizes, product, known, divisor, open.length === 0, anchor);
   }
   const rest = total / divisor;
-  if (open.length !== 1 && rest !== 1) return null;
+  if ((open.length !== 1 && rest !== 1) || !open.every((key) => isDerivable(key, sizes[key]))) return null;
   const how = `${total} / ${known.length === 1 ? divisor : `(${known.map((key) => sizes[key].value).join(' x ')})`}`;
   for (const key of open) sizes[key] = derived(rest, how, [product.total, ...known]);
   return null;

@@ -8,7 +8,7 @@ import type { SyntaxNode } from '@lezer/common';
 import { builtin } from './builtins.ts';
 import { evaluate } from './expressions.ts';
 import { callFunction } from './functions.ts';
-import { charge, type Machine, newObject, part, rangeFor, shownNode } from './machine.ts';
+import { charge, type Machine, newObject, part, rangeFor, shownNode, unknownAt } from './machine.ts';
 import { childrenOf, commaGroups } from './syntax.ts';
 import { lastPart, nameOf, type PyClass, type PyField, type PyObject, type PyValue } from './value.ts';
 
@@ -86,12 +86,13 @@ function argumentsOf(machine: Machine, list: SyntaxNode): Arguments {
         positional.push(...spread.items.slice(0, 1000));
       continue;
     }
-    if (second?.name !== 'AssignOp' || third === undefined) {
+    if (second?.name !== 'AssignOp') {
       if (group.length === 1) positional.push(evaluate(machine, first!));
       continue;
     }
-    const value = evaluate(machine, third);
-    const written = { style: 'keyword', end: third.to, target: '' } as const;
+    // `f(pp=)` and `f(pp=8x)` are being typed.
+    const value = third === undefined || group.length > 3 ? unknownAt(machine, list) : evaluate(machine, third);
+    const written = { style: 'keyword', end: group.at(-1)!.to, target: '' } as const;
     keywords.set(machine.text.slice(first!.from, first!.to), { value, keyRange: rangeFor(machine, first!), written });
   }
   return { positional, keywords };

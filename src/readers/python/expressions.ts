@@ -78,6 +78,8 @@ function expression(machine: Machine, node: SyntaxNode): PyValue {
 
 function number(machine: Machine, node: SyntaxNode): PyValue {
   const text = machine.text.slice(node.from, node.to).replaceAll('_', '');
+  // `8x` is being typed; the parser takes the 8 alone.
+  if (/\w/.test(machine.text[node.to] ?? '')) return unknownAt(machine, node);
   const value = /^(?:0[xob][\da-f]+|\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)$/i.test(text)
     ? Number(text)
     : Number.NaN;

@@ -151,11 +151,12 @@ function assignment(machine: Machine, node: SyntaxNode): void {
   const values = commaGroups(right);
   const plural = right.some((each) => each.name === ',');
   const items = plural ? values.map((group) => evaluate(machine, group[0]!)) : null;
-  const value: PyValue | undefined =
+  const value: PyValue =
     items !== null
       ? { kind: 'list', items, range: rangeFor(machine, { from: right[0]!.from, to: right.at(-1)!.to }) }
-      : values[0] && evaluate(machine, values[0][0]!);
-  if (value === undefined) return;
+      : values[0] === undefined || values[0].length > 1
+        ? unknownAt(machine, node)
+        : evaluate(machine, values[0][0]!);
   for (const side of sides) {
     const targets = commaGroups(side);
     if (targets.length === 1 && !side.some((each) => each.name === ',')) {

@@ -92,3 +92,19 @@ export function sectionAt(text: string, offset: number): { readonly name: string
   if (header === null) return { name: '', start: 0 };
   return { name: HEADER.exec(slice(text, header))![1]!, start: header.start };
 }
+
+/** The key of a broken statement, and the section that it stands in. */
+export interface HalfWritten {
+  readonly section: string;
+  readonly key: string;
+  readonly offset: number;
+}
+
+const BARE_KEY = /^[ \t]*([\w-]+)[ \t]*=/;
+
+/** The statement at the start of a line; null where it has no plain key. */
+export function halfWritten(text: string, start: number): HalfWritten | null {
+  const found = BARE_KEY.exec(text.slice(start, start + 200));
+  if (found === null) return null;
+  return { section: sectionAt(text, start).name, key: found[1]!, offset: start + found[0].indexOf(found[1]!) };
+}

@@ -8,8 +8,8 @@ import type { Finding } from '../../model/finding.ts';
 import type { TextRange } from '../../model/source.ts';
 import { finding, MAX_SLOW_TEXT_LENGTH, refuseText } from '../limits.ts';
 import { parser } from '../parsers.ts';
-import { entryAt, NOTHING, type Tree } from '../tree.ts';
-import { type Broken, blank, brokenCandidates, sectionAt } from './broken.ts';
+import { entryAt, type MapEntry, NOTHING, type Tree } from '../tree.ts';
+import { type Broken, blank, brokenCandidates, type HalfWritten, halfWritten, sectionAt } from './broken.ts';
 import { convertToml, type TomlProgram } from './convert.ts';
 
 /** Statements that are blanked before the rest of a file is given up. */
@@ -21,9 +21,10 @@ const MAX_PARSED = 1 << 20;
 export function readToml(file: string, text: string): Tree {
   const refused = refuseText(file, text, MAX_SLOW_TEXT_LENGTH);
   if (refused !== null) return { root: NOTHING, problems: [refused] };
-  const repair: Repair = { file, text, problems: [], duplicates: [], parsed: 0 };
+  const repair: Repair = { file, text, problems: [], duplicates: [], halfWritten: [], parsed: 0 };
   const program = parseMost(repair, text.startsWith('\uFEFF') ? ` ${text.slice(1)}` : text);
   const root = program === null ? NOTHING : convertToml(file, text, program, repair.problems);
+  for (const key of repair.halfWritten) keep(root, key, file);
   const duplicates = repair.duplicates.map((range) => duplicate(repair, root, range));
   const problems = [...repair.problems, ...duplicates].sort((a, b) => a.range.offset - b.range.offset);
   return { root, problems };
@@ -35,6 +36,8 @@ interface Repair {
   readonly problems: Finding[];
   /** Keys that are given a second time. */
   readonly duplicates: TextRange[];
+  /** Statements that are blanked for what stands behind their key. */
+  readonly halfWritten: HalfWritten[];
   parsed: number;
 }
 
@@ -69,6 +72,8 @@ function parseMost(repair: Repair, text: string): TomlProgram | null {
     if ('program' in tried) return tried.program;
     const next = bestRepair(repair, rest, tried);
     report(repair, tried.message, tried.offset, next.broken);
+    const half = TWICE.test(tried.message) ? null : halfWritten(rest, next.broken.blame.start);
+    if (half !== null) repair.halfWritten.push(half);
     rest = next.text;
     tried = next.attempt;
   }
@@ -94,6 +99,20 @@ function bestRepair(repair: Repair, text: string, failed: Failed): Step {
     if (best === null || ('offset' in best.attempt && step.attempt.offset > best.attempt.offset)) best = step;
   }
   return best!;
+}
+
+/** A key without a value is a key: what it will be is unknown, not the default. */
+function keep(root: Tree['root'], { section, key, offset }: HalfWritten, file: string): void {
+  let node = root;
+  for (const name of section === '' ? [] : section.split('.')) {
+    const entry = node.kind === 'map' ? node.entries.get(name.trim()) : undefined;
+    if (entry === undefined) return;
+    node = entry.value;
+  }
+  if (node.kind !== 'map' || node.entries.has(key)) return;
+  const keyRange = { file, offset, length: key.length };
+  // The tree is this reading's own until it is returned.
+  (node.entries as Map<string, MapEntry>).set(key, { key, keyRange, value: { kind: 'missing', range: keyRange } });
 }
 
 function report(repair: Repair, message: string, offset: number, broken: Broken | null): void {
