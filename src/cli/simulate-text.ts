@@ -66,7 +66,8 @@ function timingLine({ actions, orderMs, simulateMs, cachedMs, runs }: Timing): s
 
 /** A row per rank, a column per slice of time: the most that the rank holds in it, as a share of the largest peak. */
 function memoryLines({ ranks, freedAt }: MemoryCurve, makespan: number): readonly string[] {
-  const most = Math.max(...ranks.map(({ live }) => Math.max(...Array.from(live))));
+  let most = 0;
+  for (const { live } of ranks) for (let i = 0; i < live.length; i++) most = Math.max(most, live[i]!);
   const rows = ranks.slice(0, MAX_PICTURE_RANKS).map((memory, rank) => {
     const columns = new Array<number>(PICTURE_COLUMNS).fill(0);
     for (let i = 0; i < memory.live.length; i++) {
@@ -97,7 +98,7 @@ function rankTable(ranks: readonly RankReport[]): readonly string[] {
     grouped(rank.peakActivations),
     rank.stalls.map((stall) => `rank ${stall.waitedForRank} ${percent(stall.fraction)}`).join(', '),
   ]);
-  const widths = head.map((title, c) => Math.max(title.length, ...rows.map((row) => row[c]!.length)));
+  const widths = head.map((title, c) => rows.reduce((width, row) => Math.max(width, row[c]!.length), title.length));
   return [head, ...rows].map((row) =>
     `  ${row.map((cell, c) => (c === head.length - 1 ? cell : cell.padStart(widths[c]!))).join('  ')}`.trimEnd(),
   );

@@ -359,3 +359,9 @@ test('very many microbatches are answered in full but for the order and the time
   const text = await run(words(args.replace('--json', '')));
   assert.match(text.out, /10,000,000 microbatches/);
 });
+
+test('the memory of very many microbatches is drawn', async () => {
+  const { code, out } = await run(words('--schedule gpipe --pp 2 --microbatches 200000 --memory-curve'));
+  assert.equal(code, 0);
+  assert.match(out, /live stage-microbatches, at most 200,000/);
+});

@@ -76,7 +76,7 @@ const INTEGER = /^\s*[+-]?\p{Nd}+(?:_\p{Nd}+)*\s*$/u;
 const DIGIT = /\p{Nd}/u;
 
 /** A whole number as Python's `int` reads it: in the digits of any script, and with `_` between them; NaN for others. */
-export function pythonInteger(text: string): number {
+function pythonInteger(text: string): number {
   return INTEGER.test(text) ? Number(text.replaceAll('_', '').replace(/\p{Nd}/gu, asciiDigit)) : Number.NaN;
 }
 
