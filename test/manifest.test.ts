@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { LANGUAGES, STARTING_LANGUAGES } from '../src/editor/languages.ts';
+import { LANGUAGES, STARTING_FILES, STARTING_LANGUAGES } from '../src/editor/languages.ts';
 import { COMMANDS } from '../src/model/commands.ts';
 import { FINDING_CODES } from '../src/model/finding-codes.ts';
 import { SETTINGS } from '../src/model/settings.ts';
@@ -58,6 +58,7 @@ test('the commands are those of the table, and the palette shows them when they 
 test('the extension starts on the languages it reads and on nothing general', () => {
   assert.deepEqual(manifest.activationEvents, [
     ...STARTING_LANGUAGES.map((language) => `onLanguage:${language}`),
+    ...STARTING_FILES.map((name) => `workspaceContains:${name}`),
     'onWebviewPanel:bubblelens.timeline',
   ]);
   assert.deepEqual(

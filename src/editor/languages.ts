@@ -17,6 +17,13 @@ export const STARTING_LANGUAGES = [
   'python',
 ] as const satisfies readonly Language[];
 
+/**
+ * Files whose presence at the top of a folder starts the extension: the usual names of DeepSpeed's JSON. They are plain
+ * names, so that the editor only looks whether they are there; a pattern would make it search the whole folder in every
+ * window. JSON elsewhere, or of another name, is read once anything else has started the extension.
+ */
+export const STARTING_FILES = ['ds_config.json', 'deepspeed_config.json'] as const;
+
 export type Language = (typeof LANGUAGES)[number];
 
 const EXTENSIONS: Readonly<Record<Language, string>> = {

@@ -10,9 +10,10 @@ import { tests as commands } from './commands.host.ts';
 import { tests as editor } from './editor.host.ts';
 import { tests as examples } from './examples.host.ts';
 import type { HostTest } from './host-test.ts';
+import { tests as kinds } from './kinds.host.ts';
 import { tests as worker } from './worker.host.ts';
 
-const ALL: readonly HostTest[] = [...activation, ...examples, ...editor, ...commands, ...worker];
+const ALL: readonly HostTest[] = [...activation, ...examples, ...editor, ...commands, ...kinds, ...worker];
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
