@@ -56,8 +56,8 @@ function documentsByReader(): ReadonlyMap<string, readonly Document[]> {
 /** What surrounds the config in a long file: what such files have around it. */
 const FILLER: Readonly<Record<string, (i: number) => string>> = {
   sh: (i) => `export OPTION_${i}="\${OPTION_${i - 1}:-${i}}" # option ${i}\nARGS_${i}=(--name "run-$OPTION_${i}")\n`,
-  yaml: (i) => `option_${i}: { name: run-${i}, values: [1, 2, ${i}] } # option\n`,
-  yml: (i) => `option_${i}: { name: run-${i}, values: [1, 2, ${i}] } # option\n`,
+  yaml: (i) => `part_${i}:\n  name: run-${i}\n  steps: ${i} # option\n`,
+  yml: (i) => `part_${i}:\n  name: run-${i}\n  steps: ${i} # option\n`,
   toml: (i) => `[options.part_${i}]\nname = "run-${i}"\n`,
   json: (i) => `  "option_${i}": { "name": "run-${i}", "values": [1, 2, ${i}] },\n`,
   py: (i) => `def helper_${i}(value, scale=${i}):\n    total = value * scale + ${i}\n    return {"total": total}\n\n`,
