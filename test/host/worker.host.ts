@@ -127,11 +127,14 @@ export const tests: readonly HostTest[] = [
         count++;
         return (await settled(document))?.where;
       };
-      for (let round = 0; round < 12 && (await next()) !== 'here'; round++) {
+      // A busy machine can make any one analysis slow, and the next one then goes to the worker again.
+      let where = await next();
+      for (let round = 0; round < 12 && where !== 'here'; round++) {
         for (let warm = 0; warm < 5; warm++) await next();
         await sleep(5000);
+        where = await next();
       }
-      assert.equal(await next(), 'here');
+      assert.equal(where, 'here');
       await agree(document);
       await replace(editor, 'size: 4, schedule: 1f1b', 'size: 32, schedule: v-half, virtualStages: 2');
       assert.equal((await settled(document))?.where, 'worker', 'a long search is not begun in the editor');
