@@ -3,6 +3,7 @@
  * Source: Narayanan et al. 2021 (arXiv 2104.04473, section 2.2).
  */
 
+import { counted } from '../../model/counted.ts';
 import { percent } from '../format.ts';
 import { bubbleFormula } from '../formula.ts';
 import { placeOf } from '../places.ts';
@@ -23,7 +24,7 @@ export const tooFewMicrobatches: Rule = {
       finding: {
         code: 'too-few-microbatches',
         severity: 'warning',
-        message: `${percent(report.bubbleFraction)} idle: ${microbatches} microbatches do not fill ${pp} pipeline ranks (schedule ${percent(share)})${cure}`,
+        message: `${percent(report.bubbleFraction)} idle: ${counted(microbatches, 'microbatch')} ${microbatches === 1 ? 'does' : 'do'} not fill ${counted(pp, 'pipeline rank')} (schedule ${percent(share)})${cure}`,
         range: placeOf(plan, ['microbatches', 'globalBatchSize', 'microBatchSize']),
         related: [{ message: `pipeline size ${pp}`, range: plan.anchor }],
         fixes: [],
