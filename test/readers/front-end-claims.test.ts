@@ -41,7 +41,7 @@ function installed(): readonly string[] {
     .filter((entry) => entry.isFile() && /\.(?:json|ya?ml|toml|sh)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .slice(0, 1500)
-    .concat(['package.json', 'package-lock.json', 'tsconfig.json', 'biome.json']);
+    .concat(['package.json', 'package-lock.json', 'tsconfig.json', '.biome.json']);
 }
 
 test("the configs of installed packages are nobody's, each after a look of well under a millisecond", () => {
