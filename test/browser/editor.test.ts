@@ -93,6 +93,8 @@ test('lens, timeline, typing, clicking, reloading', { timeout: 180_000 }, async 
 
     await window.command('File: Save');
     await page.locator('.tab.dirty').waitFor({ state: 'detached' });
+    // A served editor writes down its layout every five seconds; a reload before that brings an older one back.
+    await page.waitForTimeout(8000);
     await page.reload();
     await headlineIs(await window.timeline(), edited.texts.headline);
     await window.lens(edited.texts.lens).waitFor();
